@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { holdSqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
+import { requireOwnSchema } from '../../platform/storage/sqlite/compare-schema.ts';
 import { checkSqliteFile, prepareFolder } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
 import { exists, flush } from './create-backup.ts';
@@ -19,7 +20,7 @@ export type Restoration = {
  * is changed.
  *
  * @throws ServiceError conflict when a service or a worker has the database open, invalid-request when the backup is
- *   incomplete, and storage-unavailable when it is damaged or of a newer version.
+ *   incomplete or its schema is foreign, and storage-unavailable when it is damaged or of a newer version.
  */
 export async function restoreBackup(
   { dataDir, now }: { readonly dataDir: string; readonly now: number },
@@ -34,6 +35,7 @@ export async function restoreBackup(
   await copyPrivately(join(folder, DATABASE_FILE), arriving);
   try {
     await checkSqliteFile(arriving, MIGRATIONS);
+    await requireOwnSchema(arriving, MIGRATIONS);
     const held = (await exists(database)) ? holdSqliteFile(database) : undefined;
     try {
       const keptAside = await exchange({ folder, dataDir, suffix: toSuffix(now), manifest, arriving });

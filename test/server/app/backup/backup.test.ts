@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,6 +132,37 @@ describe('a backup of a SQLite database', () => {
     await expect(back()).rejects.toThrow('is damaged');
     expect(await readdir(parent)).toEqual(['data']);
   });
+
+  it.each([
+    [
+      'trigger',
+      'create trigger spy after insert on recordings begin delete from events; end',
+      'the trigger "spy"',
+    ],
+    ['view', 'create view spied as select * from recordings', 'the view "spied"'],
+    ['table', 'create table more (a)', 'the table "more"'],
+    ['lacks an index', 'drop index "recordingsEnded"', 'lacks the index "recordingsEnded"'],
+    ['other table', 'alter table webhooks add column more text', 'the table "webhooks"'],
+  ])(
+    'is not restored with a foreign schema, though the manifest has its hash: %s',
+    async (_, statement, named) => {
+      await back();
+      const file = join(folder, 'rtc.sqlite');
+      const database = new DatabaseSync(file);
+      database.exec(statement);
+      database.close();
+      const manifest = JSON.parse(await readFile(join(folder, 'backup.json'), 'utf8'));
+      manifest.files['rtc.sqlite'] = createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex');
+      await writeFile(join(folder, 'backup.json'), JSON.stringify(manifest));
+      await expect(restore()).rejects.toMatchObject({
+        code: 'invalid-request',
+        message: expect.stringContaining(named),
+      });
+      expect((await readdir(dataDir)).sort()).toEqual(['encryption.key', 'rtc.sqlite']);
+    },
+  );
 
   it.each(['rtc.sqlite', 'encryption.key'])(
     'is not restored when its %s was changed or is missing',
