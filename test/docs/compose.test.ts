@@ -1,14 +1,22 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/server/app/config/config.ts';
+// Redis is installed for whoever imports this.
+import '../support/parts/redis.ts';
+import { freePort } from '../support/parts/run-part.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 type Container = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly image?: string;
+  readonly command?: readonly string[];
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly cap_add?: readonly string[];
@@ -30,6 +38,9 @@ const VARIABLES: Readonly<Record<string, string>> = {
   LIVEKIT_API_KEY: 'key-of-livekit',
   LIVEKIT_API_SECRET: 'secret-of-livekit'.padEnd(64, '0'),
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  POSTGRES_PASSWORD: 'password-of-postgres',
+  REDIS_PASSWORD: 'password-of-redis',
+  GRAFANA_PASSWORD: 'password-of-grafana',
 };
 
 /** Returns compose.yaml as Compose reads it, with `${NAME}`, `${NAME:-default}` and `${NAME:?message}` replaced. */
@@ -48,6 +59,16 @@ function composeFile(variables: Readonly<Record<string, string>>): ComposeFile {
 
 const makeEnvironment = (name: string, variables = VARIABLES): Readonly<Record<string, string>> =>
   composeFile(variables).services[name]?.environment ?? {};
+
+/** Resolves when the process has written the text to its standard output. */
+async function waitForText({ stdout }: ChildProcess, text: string): Promise<void> {
+  let seen = '';
+  for await (const chunk of stdout ?? []) {
+    seen += String(chunk);
+    if (seen.includes(text)) return;
+  }
+  throw new Error(`The process ended: ${seen}`);
+}
 
 type Entry = readonly [name: string, container: Container];
 
@@ -87,9 +108,54 @@ describe('compose.yaml', () => {
     expect(() => loadConfig(environment)).toThrow(/API_SECRET/);
   });
 
-  it('reports a missing variable by name', () => {
-    const { LIVEKIT_API_SECRET: _left, ...others } = VARIABLES;
-    expect(() => composeFile(others)).toThrow('LIVEKIT_API_SECRET is not set');
+  it.each(Object.keys(VARIABLES))(
+    'has no default for %s, and reports it by name when it is missing',
+    (name) => {
+      const others = Object.fromEntries(Object.entries(VARIABLES).filter(([each]) => each !== name));
+      expect(() => composeFile(others)).toThrow(`${name} is not set`);
+    },
+  );
+
+  it('has no other password, and none in the arguments of a program', () => {
+    const text = readFileSync(join(ROOT, 'compose.yaml'), 'utf8');
+    const variables = [...text.matchAll(/\$\{(\w*(?:PASSWORD|SECRET|KEY)):?-/g)].map(([, name]) => name);
+    expect(variables).toEqual([]);
+    for (const [, { command = [] }] of containers()) {
+      for (const secret of Object.values(VARIABLES)) expect(JSON.stringify(command)).not.toContain(secret);
+    }
+  });
+
+  it.each(['livekit', 'egress', 'ingress', 'service', 'redis'])('gives %s the password of Redis', (name) => {
+    expect(JSON.stringify(makeEnvironment(name))).toContain(VARIABLES.REDIS_PASSWORD);
+  });
+
+  it('starts a Redis that refuses callers without its password', async () => {
+    const { command = [], environment = {} } = composeFile(VARIABLES).services.redis ?? {};
+    // Compose makes one dollar sign of two.
+    const [program = '', ...args] = command.map((word) => word.replaceAll('$$', '$'));
+    const folder = await mkdtemp(join(tmpdir(), 'rtc-compose-'));
+    const port = await freePort();
+    const script = args.map((word) =>
+      word.replace('redis-server -', `redis-server - --port ${port} --dir ${folder}`),
+    );
+    const redis = spawn(program, script, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      await waitForText(redis, 'Ready to accept connections');
+      const ping = (env: NodeJS.ProcessEnv): string =>
+        execFileSync('redis-cli', ['-p', String(port), 'ping'], {
+          env: { PATH: process.env.PATH, ...env },
+          encoding: 'utf8',
+        });
+      expect(ping({})).toContain('NOAUTH');
+      expect(ping(environment)).toBe('PONG\n');
+    } finally {
+      redis.kill();
+      await once(redis, 'exit');
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('needs only the variables that its page sets', () => {
