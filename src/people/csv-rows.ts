@@ -182,3 +182,18 @@ function formatCell(value: CellValue): string {
   if (value === null) return '';
   return value instanceof Date ? value.toISOString().slice(0, 10) : String(value);
 }
+
+/**
+ * Decodes a whole table: UTF-16 if there is its byte order mark, as from Excel's "Unicode text"; else UTF-8; or Windows-1252,
+ * which spreadsheets in Italy still write, when the bytes are not UTF-8. A byte order mark is left out.
+ */
+export function decodeTable(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}

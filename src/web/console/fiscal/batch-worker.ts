@@ -1,7 +1,7 @@
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
 import { messages } from '../../../fiscal/index.ts';
 import { createRowReader, findColumns, missingFields } from '../../../people/columns.ts';
-import { createCsvReader, csvLine, guessDelimiter } from '../../../people/csv-rows.ts';
+import { createCsvReader, csvLine, decodeTable, guessDelimiter } from '../../../people/csv-rows.ts';
 import { generateFrom } from '../../../people/person-record.ts';
 import type { Row } from '../../../people/row.ts';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';
@@ -13,7 +13,7 @@ const tell = (message: BatchMessage): void => postMessage(message);
 
 addEventListener('message', async ({ data }: MessageEvent<File>): Promise<void> => {
   try {
-    const text = decodeText(new Uint8Array(await data.arrayBuffer()));
+    const text = decodeTable(new Uint8Array(await data.arrayBuffer()));
     const { summary, csv } = appendCodes(text, {
       asOf: todayInItaly(Date.now()),
       language: READER_LANGUAGE,
@@ -24,15 +24,6 @@ addEventListener('message', async ({ data }: MessageEvent<File>): Promise<void> 
     tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   }
 });
-
-/** Spreadsheets in Italy still write Windows-1252. */
-function decodeText(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
-  }
-}
 
 /** The columns that are added to those of the file, as `rtc cf generate --append` does. */
 const ADDED = ['codice_fiscale', 'place', 'warning', 'reason'] as const;
