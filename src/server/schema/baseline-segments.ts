@@ -7,7 +7,8 @@ import type { Tables } from './tables.ts';
  * Segments with their full-text search. Both engines maintain the index themselves, in the transaction that writes or
  * deletes the segment. `searchKey` ascends in the order in which segments were stored, which is the order of the results.
  * The service makes the terms (`indexedTerms`): words without their accents, stems after the language's tag, pairs of
- * characters of scripts that put no spaces between words, and marks of the room, the language and the time.
+ * characters of scripts that put no spaces between words, and marks of the room, the language and the time. The trigger adds
+ * the mark of the block of keys, with which a step of a search reads its part of the index.
  *
  * `segmentLanguages` has every language of which there ever was a segment, so that a query has the stems of these only.
  */
@@ -40,7 +41,8 @@ export const FLOAT = sql`double precision`;
 function sqliteSegments({ text, integer }: ColumnTypes): Statements {
   const add = sql`insert into "segmentWords" ("rowid", "terms")
     values (new."searchKey", "indexedTerms"(new."text", new."language",
-      (select "room" from "transcriptions" where "id" = new."transcriptionId"), new."startedAt"))`;
+      (select "room" from "transcriptions" where "id" = new."transcriptionId"), new."startedAt")
+      || ' b:' || (new."searchKey" / ${sql.lit(BLOCK_KEYS)}))`;
   const addLanguage = sql`insert or ignore into "segmentLanguages" values (new."language")`;
   const remove = sql`delete from "segmentWords" where "rowid" = old."searchKey"`;
   return [

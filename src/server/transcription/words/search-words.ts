@@ -94,8 +94,9 @@ function* keySteps(
     const tookMs = yield step;
     const rate = tookMs / length;
     // A step of many terms takes its time whatever its length: then a longer one costs no more.
-    if (tookMs < STEP_MS || rate < lastRate / 2) length = Math.min(length * 4, LONGEST_STEP);
-    else if (tookMs > 2 * STEP_MS) length = Math.max(length / 2, SHORTEST_STEP);
+    const isFixed = rate < lastRate / 2 && tookMs < 3 * STEP_MS;
+    if (tookMs < STEP_MS || isFixed) length = Math.min(length * 4, LONGEST_STEP);
+    else if (tookMs > 2 * STEP_MS) length = Math.max(length / 4, SHORTEST_STEP);
     lastRate = rate;
     end = step.first;
   }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { queryText } from '../../platform/storage/postgres/text-search.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
-import { splitAtWords, termQuery } from '../../platform/storage/search/search-terms.ts';
+import { addConditions, splitAtWords, termQuery } from '../../platform/storage/search/search-terms.ts';
 import {
   blockQuery,
   languageMark,
@@ -40,11 +40,11 @@ async function prepareSearch(connection: Connection, query: WordQuery): Promise<
   const languages = await listLanguages(connection, language);
   const words = languages.length === 0 ? undefined : termQuery(sanitizeText(query.text), languages);
   if (words === undefined) return undefined;
-  const conditions: TermQuery[] = [words];
+  const conditions: TermQuery[] = [];
   if (room !== undefined) conditions.push({ phrase: [roomMark(sanitizeText(room))] });
   if (language !== undefined) conditions.push({ phrase: [languageMark(language)] });
   if (since !== undefined || until !== undefined) conditions.push(timeQuery(since, until));
-  const terms = { all: conditions };
+  const terms = addConditions(words, conditions);
   if (egressId === undefined) {
     const end = (await findLastKey(connection)) + 1;
     return { query, terms, transcriptionIds: undefined, first: 1, end };
@@ -127,14 +127,16 @@ type Find = KeyRange & { readonly filter: RawBuilder<unknown> };
 
 /**
  * Reads the index from the newest row of the range on, and not more rows than the page needs, because a cross join keeps the
- * order of the tables.
+ * order of the tables. The marks of the blocks end the reading of words that never occur together. The index seeks only to
+ * whole numbers, and a number of JavaScript arrives as another kind.
  */
 function findOnSqlite(terms: TermQuery, { filter, first, end, limit }: Find): RawBuilder<FoundSegment> {
   return sql<FoundSegment>`
     select ${COLUMNS}
     from "segmentWords" cross join segments on segments."searchKey" = "segmentWords"."rowid"
-    where "segmentWords" match ${matchText(terms)}
-      and "segmentWords"."rowid" >= ${first} and "segmentWords"."rowid" < ${end} ${filter}
+    where "segmentWords" match ${matchText(addConditions(terms, [blockQuery(first, end)]))}
+      and "segmentWords"."rowid" >= cast(${first} as integer)
+      and "segmentWords"."rowid" < cast(${end} as integer) ${filter}
     order by "segmentWords"."rowid" desc limit ${limit}`;
 }
 

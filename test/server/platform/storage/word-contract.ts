@@ -264,6 +264,14 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       }
     });
 
+    it('have the marks of a filter beside each of their alternatives', async () => {
+      await transcribe('demo', ['coffee'], { language: 'it' });
+      const prepared = await words.prepareSearch({ text: 'coffee', room: 'demo', language: 'it' });
+      const alternatives = prepared !== undefined && 'any' in prepared.terms ? prepared.terms.any : [];
+      expect(alternatives).toHaveLength(2);
+      for (const each of alternatives) expect(JSON.stringify(each)).toMatch(/"r:.*"l:it"/);
+    });
+
     it('have only the stems of the languages that are stored', async () => {
       await transcribe('demo', ['Ne parliamo.'], { language: 'it-IT' });
       const prepared = await words.prepareSearch({ text: 'parlato' });

@@ -71,10 +71,20 @@ export function indexedTerms(segment: IndexedSegment): readonly string[] {
  */
 export function termQuery(query: string, languages: readonly string[]): TermQuery | undefined {
   const { words, runs } = soughtWords(query);
-  const conditions: TermQuery[] = runs.map((run) => ({ phrase: toPhrase(run) }));
+  const phrases: TermQuery[] = runs.map((run) => ({ phrase: toPhrase(run) }));
   const tags = new Set(languages.flatMap((language) => stemmedLanguage(language) ?? []));
-  if (words.length > 0) conditions.push({ any: wordQueries(words, [...tags]) });
-  return conditions.length === 0 ? undefined : { all: conditions };
+  if (words.length > 0) return addConditions({ any: wordQueries(words, [...tags]) }, phrases);
+  return phrases.length === 0 ? undefined : { all: phrases };
+}
+
+/**
+ * Adds conditions to a query, to each of its alternatives: SQLite looks for the next text of an alternative on its own, and
+ * reads to the end of the index where only another condition would stop it.
+ */
+export function addConditions(query: TermQuery, conditions: readonly TermQuery[]): TermQuery {
+  if (conditions.length === 0) return query;
+  if ('any' in query) return { any: query.any.map((each) => ({ all: [each, ...conditions] })) };
+  return { all: [query, ...conditions] };
 }
 
 /** Splits a text so that every second piece, from the second on, is a match of the query. */
