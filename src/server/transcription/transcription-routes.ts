@@ -44,7 +44,7 @@ const DEFAULT_LIMIT = 50;
 
 /** Transcription of recordings, after the call. */
 export function transcriptionsRoutes(deps: TranscriptionsDeps): readonly Route[] {
-  const searching = { ...deps, turns: new SearchTurns() };
+  const searching = { ...deps, turns: new SearchTurns(deps.clock) };
   return [
     ...[queueRoute(deps), listRoute(searching), searchRoute(searching), readRoute(deps)],
     ...[speakersRoute(deps), deleteRoute(deps)],
@@ -119,7 +119,7 @@ function searchRoute(deps: SearchingDeps): Route {
     tag: 'transcription',
     summary: 'Search all transcripts',
     description:
-      'Returns the segments of live transcriptions and of recordings that contain all of the words, the newest first. A page may have fewer segments than `limit`, even none, while `nextCursor` is not null: the search has used its time, and the cursor goes on from there. Each instance runs two searches at once and answers others with 503 and Retry-After.',
+      'Returns the segments of live transcriptions and of recordings that contain all of the words, the newest first. A page may have fewer segments than `limit`, even none, while `nextCursor` is not null: the search has used its time, and the cursor goes on from there. Each instance runs two searches at once, lets eight wait, and answers others with 503 and Retry-After.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: TranscriptSearchQuery,

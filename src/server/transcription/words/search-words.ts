@@ -108,26 +108,56 @@ function othersTurn(): Promise<void> {
   });
 }
 
-/** Searches that run at the same time in this process. They are short: others wait for their turn at the client. */
+/** Searches that run at the same time in this process. */
 const SEARCHES_AT_ONCE = 2;
 
-/** Runs a search, or throws server-busy when as many as are allowed are running. */
+/** Searches that wait for their turn, which takes less than a second. */
+const WAITING = 8;
+
+/** A turn rests for so many times as long as its search took, so that searches never take all of the only thread. */
+const REST = 3;
+
+/** Runs searches in turn, and throws server-busy when as many as are allowed are waiting. */
 export class SearchTurns {
-  #running = 0;
+  readonly #clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly #waiting: (() => void)[] = [];
+  #taken = 0;
+
+  constructor(clock: Pick<Clock, 'monotonic' | 'sleep'>) {
+    this.#clock = clock;
+  }
 
   async run<T>(search: () => Promise<T>): Promise<T> {
-    if (this.#running >= SEARCHES_AT_ONCE) {
-      throw new ServiceError('server-busy', `${SEARCHES_AT_ONCE} searches are running already.`, {
+    await this.#take();
+    const startedAt = this.#clock.monotonic();
+    try {
+      return await search();
+    } finally {
+      void this.#rest(REST * (this.#clock.monotonic() - startedAt));
+    }
+  }
+
+  async #take(): Promise<void> {
+    if (this.#taken < SEARCHES_AT_ONCE) {
+      this.#taken += 1;
+      return;
+    }
+    if (this.#waiting.length >= WAITING) {
+      throw new ServiceError('server-busy', 'Too many searches are running already.', {
         retryable: true,
         headers: { 'retry-after': '1' },
         hint: { text: 'send the request again in a second' },
       });
     }
-    this.#running += 1;
-    try {
-      return await search();
-    } finally {
-      this.#running -= 1;
-    }
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  async #rest(ms: number): Promise<void> {
+    await this.#clock.sleep(ms);
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken -= 1;
+    else next();
   }
 }

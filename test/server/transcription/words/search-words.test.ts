@@ -2,25 +2,45 @@ import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
 import { SearchTurns, searchWords } from '../../../../src/server/transcription/words/search-words.ts';
 import type { KeyRange, WordSearch, WordStore } from '../../../../src/server/transcription/words/store.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('searches', () => {
-  it('run two at once, and further ones are refused with Retry-After until one has ended', async () => {
-    const turns = new SearchTurns();
+  it('run two at once, eight wait, and further ones are refused with Retry-After', async () => {
+    const turns = new SearchTurns(new ManualClock(0));
     const { promise, resolve } = Promise.withResolvers<string>();
-    const running = [turns.run(() => promise), turns.run(() => promise)];
-    const refused: unknown = await turns.run(async () => 'third').catch((error: unknown) => error);
+    let begun = 0;
+    const search = () => {
+      begun += 1;
+      return promise;
+    };
+    const asked = Array.from({ length: 10 }, () => turns.run(search));
+    const refused: unknown = await turns.run(search).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ServiceError);
     expect(refused).toMatchObject({ code: 'server-busy', retryable: true, headers: { 'retry-after': '1' } });
+    expect(begun).toBe(2);
     resolve('found');
-    expect(await Promise.all(running)).toEqual(['found', 'found']);
-    expect(await turns.run(async () => 'third')).toBe('third');
+    expect(await Promise.all(asked)).toEqual(Array.from({ length: 10 }, () => 'found'));
+    expect(await turns.run(async () => 'later')).toBe('later');
   });
 
-  it('give up their turn when they fail', async () => {
-    const turns = new SearchTurns();
-    for (let count = 0; count < 3; count += 1) {
-      await expect(turns.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    }
+  it('rest for three times as long as they took, also when they failed', async () => {
+    const clock = new ManualClock(0);
+    const turns = new SearchTurns(clock);
+    const slow = async () => {
+      clock.advance(10);
+      throw new Error('broken');
+    };
+    for (const _ of [1, 2]) await expect(turns.run(slow)).rejects.toThrow('broken');
+    let isBegun = false;
+    const third = turns.run(async () => {
+      isBegun = true;
+    });
+    clock.advance(19);
+    await new Promise(setImmediate);
+    expect(isBegun).toBe(false);
+    clock.advance(11);
+    await third;
+    expect(isBegun).toBe(true);
   });
 
   it('read longer steps while these are quick, and begin none after their time', async () => {
