@@ -24,7 +24,19 @@ export type BlockDeps = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** Blocks an identity. A later block of the same identity replaces the earlier one, even if it is shorter. */
+/** Spaces at the ends, and what is not seen at all, such as joiners, tags and marks of direction. */
+const UNSEEN = /^\s+|\s+$|[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
+
+/**
+ * Returns the identity as people see it: in compatibility form (NFKC), without invisible characters and blanks around it. An
+ * identity that differs only in these from a blocked one is blocked as well. Upper and lower case differ.
+ */
+function toSeenSubject({ room, identity }: BlockSubject): BlockSubject {
+  const seen = identity.normalize('NFKC').replace(UNSEEN, '').trim();
+  return { room, identity: seen === '' ? identity : seen };
+}
+
+/** Blocks an identity, and the one as which it is seen. A later block replaces an earlier one, even if it is shorter. */
 export async function blockIdentity(
   { store, clock }: BlockDeps,
   subject: BlockSubject,
@@ -34,14 +46,26 @@ export async function blockIdentity(
   const blockedUntil = duration === 'forever' ? null : createdAt + duration * 1000;
   const { room, identity } = subject;
   await store.blocks.save({ room, identity, createdAt, blockedUntil });
+  const seen = toSeenSubject(subject);
+  if (seen.identity !== identity) await store.blocks.save({ ...seen, createdAt, blockedUntil });
 }
 
 /** Throws participant-blocked with the end of the block. It returns a promise only if the database has to be read. */
 export function ensureNotBlocked(findBlock: FindBlock, subject: BlockSubject): Promise<void> | undefined {
+  const seen = toSeenSubject(subject);
+  if (seen.identity !== subject.identity) return ensureNeitherBlocked(findBlock, [subject, seen]);
   const found = findBlock(subject);
   if (found instanceof Promise) return found.then((block) => throwIfBlocked(block, subject));
   throwIfBlocked(found, subject);
   return undefined;
+}
+
+async function ensureNeitherBlocked(
+  findBlock: FindBlock,
+  [subject, seen]: readonly [asked: BlockSubject, seen: BlockSubject],
+): Promise<void> {
+  throwIfBlocked(await findBlock(subject), subject);
+  throwIfBlocked(await findBlock(seen), seen);
 }
 
 function throwIfBlocked(block: Block | undefined, subject: BlockSubject): void {
@@ -84,7 +108,10 @@ export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): 
 
 /** Removes a block. Throws block-not-found. */
 export async function removeBlock({ store, clock }: BlockDeps, subject: BlockSubject): Promise<void> {
-  if (await store.blocks.delete(subject, clock.now())) return;
+  const isLifted = await store.blocks.delete(subject, clock.now());
+  const seen = toSeenSubject(subject);
+  if (seen.identity !== subject.identity) await store.blocks.delete(seen, clock.now());
+  if (isLifted) return;
   const { room, identity } = subject;
   throw new ServiceError(
     'block-not-found',
@@ -118,7 +145,11 @@ export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEve
   // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
   if ((nameFault(subject.room) ?? nameFault(subject.identity)) !== undefined) return;
   try {
-    const block = await deps.store.blocks.find(subject, deps.clock.now());
+    const now = deps.clock.now();
+    const find = (one: BlockSubject) => deps.store.blocks.find(one, now);
+    const seen = toSeenSubject(subject);
+    const isSeenSo = seen.identity === subject.identity;
+    const block = (await find(subject)) ?? (isSeenSo ? undefined : await find(seen));
     if (block !== undefined) await remove(deps, subject);
   } catch (err) {
     deps.log.warn({ err }, 'removing a blocked participant failed; the next comparison tries again');
