@@ -14,7 +14,7 @@ import {
   createAuthenticateRequest,
 } from '../platform/http/authentication/authenticate-request.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
-import { limitConnections, limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
+import { limitConnections, limitPipelining } from '../platform/http/limits/connections.ts';
 import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import {

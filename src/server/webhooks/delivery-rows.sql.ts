@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { columnList } from '../platform/storage/column-list.ts';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
+import { columnList } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import type { DeliveryState, NewDelivery } from './store.ts';
 

@@ -1,5 +1,5 @@
 import {
-  type Webhook,
+  type Webhook as ShownWebhook,
   WebhookCreateSchema,
   WebhookListQuery,
   WebhookListSchema,
@@ -60,7 +60,7 @@ function collectionRoutes(deps: WebhookDeps): readonly Route[] {
         const webhook = await createWebhook(deps, body);
         return { status: 201, body: webhook, ids: { webhookId: webhook.id } };
       },
-      checkRepeated: async ({ body }) => await ensureSecretIsCurrent(deps, body as Webhook),
+      checkRepeated: async ({ body }) => await ensureSecretIsCurrent(deps, body as ShownWebhook),
     }),
   ];
 }

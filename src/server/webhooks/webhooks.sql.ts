@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Clock } from '../platform/clock.ts';
-import { columnList } from '../platform/storage/column-list.ts';
+import { columnList } from '../platform/storage/statements.ts';
 import type { Connection, Tables, WebhookRow } from '../schema/tables.ts';
 import { cancelDeliveries } from './purge-deliveries.sql.ts';
 import type { Webhook, WebhookChange, WebhookPage, WebhookStore } from './store.ts';

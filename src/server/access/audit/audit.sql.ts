@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { AuditResult } from '../../../contract/choices.ts';
-import { columnList } from '../../platform/storage/column-list.ts';
+import { columnList } from '../../platform/storage/statements.ts';
 import type { AuditRow, Connection, Tables } from '../../schema/tables.ts';
 import type { AuditQuery, AuditRecord, AuditStore } from '../store.ts';
 

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Scope } from '../../../contract/choices.ts';
-import { columnList } from '../../platform/storage/column-list.ts';
+import { columnList } from '../../platform/storage/statements.ts';
 import type { ApiKeyRow, Connection, Tables } from '../../schema/tables.ts';
 import type { ApiKey, KeyPage, KeyStore } from '../store.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   limitConnections,
   limitPipelining,
-} from '../../../../../src/server/platform/http/limits/limit-pipelining.ts';
+} from '../../../../../src/server/platform/http/limits/connections.ts';
 
 const MAX_OPEN = 3;
 
