@@ -1,8 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import { columnList } from '../platform/storage/statements.ts';
+import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import {
   type InsertedDelivery,

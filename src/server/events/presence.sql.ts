@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import { columnList } from '../platform/storage/statements.ts';
+import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import {
   isPresent,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { PROBE_ROOM_PREFIX } from '../../contract/names.ts';
 import type { RoomSession } from '../events/store.ts';
-import { sanitizeText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import type {
   ConnectionQuery,

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { sanitizeText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, TranscriptionRow } from '../schema/tables.ts';
 import {
   MAX_LIVE_LOSSES,

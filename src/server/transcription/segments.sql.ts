@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { readMembers } from '../../contract/unknown-value.ts';
 import { vectorText } from '../platform/storage/postgres/text-search.ts';
-import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import { indexedTerms } from '../platform/storage/search/search-terms.ts';
+import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, SegmentRow } from '../schema/tables.ts';
 import {
   DOUBTFUL_BELOW,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import { sanitizeText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables, TranscriptionRow } from '../schema/tables.ts';
 import { claimMethods, liveEndMethods, toRow, toTranscription } from './claims.sql.ts';
 import { segmentMethods } from './segments.sql.ts';

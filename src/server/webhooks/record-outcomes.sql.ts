@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import { columnList } from '../platform/storage/statements.ts';
+import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { advanceOrders, type DeliveryOrder, giveBackWaiting } from './delivery-rows.sql.ts';
 import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';

@@ -4,7 +4,7 @@ import type { RecordedRequest } from '../../platform/http/register-route.ts';
 import { Batcher } from '../../platform/jobs/batcher.ts';
 import { createBackoff } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
-import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../../platform/storage/statements.ts';
 import type { AccessStores, AuditRecord } from '../store.ts';
 
 /*

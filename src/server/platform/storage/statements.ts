@@ -7,3 +7,11 @@ import { type RawBuilder, sql } from 'kysely';
 export function columnList(names: readonly string[]): RawBuilder<unknown> {
   return sql.raw(`"${names.join('", "')}"`);
 }
+
+/**
+ * Replaces NUL and unpaired surrogates, which PostgreSQL cannot store, by U+FFFD. Receivers and clients may send either, and
+ * one such text would make the whole statement fail.
+ */
+export function sanitizeText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import type { SealedSound, SoundPlace } from './sound-box.ts';
 import type {

@@ -1,4 +1,4 @@
-import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../../platform/storage/statements.ts';
 import type { Connection } from '../../schema/tables.ts';
 
 export function createVocabularyStore({ db }: Pick<Connection, 'db'>): VocabularyStore {

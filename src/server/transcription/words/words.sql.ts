@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 import { queryText } from '../../platform/storage/postgres/text-search.ts';
-import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import { addConditions, splitAtWords, termQuery } from '../../platform/storage/search/search-terms.ts';
 import {
   blockQuery,
@@ -10,6 +9,7 @@ import {
 } from '../../platform/storage/search/segment-marks.ts';
 import type { TermQuery } from '../../platform/storage/search/term-query.ts';
 import { matchText } from '../../platform/storage/sqlite/match-text.ts';
+import { sanitizeText } from '../../platform/storage/statements.ts';
 import type { Connection, TranscriptionRow } from '../../schema/tables.ts';
 import { toTranscription } from '../claims.sql.ts';
 import type { TurnRow } from '../turns/store.ts';

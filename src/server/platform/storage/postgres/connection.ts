@@ -8,8 +8,8 @@ import {
 } from 'kysely';
 import type { PoolClient } from 'pg';
 import type { Statement } from '../engine.ts';
-import { sanitizeText } from '../sanitize-text.ts';
 import { withinSavepoint } from '../savepoint.ts';
+import { sanitizeText } from '../statements.ts';
 import { losesConnection, translatePostgresError } from './errors.ts';
 
 /** A statement that PostgreSQL parses and plans once for each connection, where it has a name. */

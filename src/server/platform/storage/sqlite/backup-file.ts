@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { PlainRow } from '../row-digest.ts';
-import { sanitizeText } from '../sanitize-text.ts';
+import { sanitizeText } from '../statements.ts';
 import { isBusy, isDamage, translateSqliteError } from './errors.ts';
 
 /** Copies all pages in one step, because SQLite would begin again after a write of another process between two steps. */
