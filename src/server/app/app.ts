@@ -13,8 +13,11 @@ import {
   checkHost,
   createAuthenticateRequest,
 } from '../platform/http/authentication/authenticate-request.ts';
-import { handleClientErrors } from '../platform/http/client-errors.ts';
-import { limitConnections, limitPipelining } from '../platform/http/limits/connections.ts';
+import {
+  handleClientErrors,
+  limitConnections,
+  limitPipelining,
+} from '../platform/http/limits/connections.ts';
 import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import {
