@@ -10,7 +10,10 @@ import type { RoomSession } from '../../../src/server/events/store.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { startDeliveryDispatcher } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
-import { createSecretBox, ENCRYPTION_KEY_BYTES } from '../../../src/server/webhooks/secrets/secret-box.ts';
+import {
+  createSecretBox,
+  ENCRYPTION_KEY_BYTES,
+} from '../../../src/server/webhooks/secrets/encryption-keys.ts';
 import { createAddressGuard } from '../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';

@@ -15,8 +15,7 @@ import { createRecordingFiles } from '../recordings/files/create-recording-files
 import { createFileUrls, createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
 import { deriveLinkKeys } from '../recordings/files/file-link.ts';
 import type { RecordingFiles, RecordingStorage } from '../recordings/files/recording-files.ts';
-import { readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
-import { createSecretBox } from '../webhooks/secrets/secret-box.ts';
+import { createSecretBox, readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
 import { type AddressGuard, createAddressGuard } from '../webhooks/sender/address-guard.ts';
 import type { FileUrls, SecretBox, WebhookSender } from '../webhooks/sender/sender.ts';
 import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';

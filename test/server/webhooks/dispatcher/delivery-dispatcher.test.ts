@@ -4,7 +4,7 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import { MAX_UNWRITTEN_OUTCOMES } from '../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
+import { createSecretBox } from '../../../../src/server/webhooks/secrets/encryption-keys.ts';
 import type {
   WebhookRequest,
   WebhookResponse,

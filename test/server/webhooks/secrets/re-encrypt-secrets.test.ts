@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
+import { createSecretBox } from '../../../../src/server/webhooks/secrets/encryption-keys.ts';
 import { reencryptSecrets } from '../../../../src/server/webhooks/secrets/re-encrypt-secrets.ts';
-import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import type { TestDatabase } from '../../platform/storage/store-contract.ts';
 import {

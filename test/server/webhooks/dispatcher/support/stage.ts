@@ -15,7 +15,7 @@ import {
   startDeliveryDispatcher,
 } from '../../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { NO_DISPATCHER } from '../../../../../src/server/webhooks/dispatcher/dispatcher.ts';
-import { createSecretBox } from '../../../../../src/server/webhooks/secrets/secret-box.ts';
+import { createSecretBox } from '../../../../../src/server/webhooks/secrets/encryption-keys.ts';
 import { createAddressGuard } from '../../../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookSender } from '../../../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../../../src/server/webhooks/sender/webhook-sender.ts';
