@@ -39,7 +39,7 @@ const SUBJECTS: readonly Subject[] = [
     name: 'signing',
     files: [
       'src/contract/canonical-request.ts',
-      'src/contract/hmac-sha256.ts',
+      'src/contract/signing.ts',
       'src/contract/signing.ts',
       'src/contract/webhook-signing.ts',
     ],
@@ -77,7 +77,7 @@ const LENGTH_LINE = 'if (text.length * MAX_BYTES_PER_CHARACTER > MAX_TEXT_BYTES)
 const NOTHING_TO_STOP = 'if (queue === undefined || orderingKey === null) return;';
 
 const REASONS: Readonly<Record<string, readonly Reason[]>> = {
-  'src/contract/hmac-sha256.ts': [
+  'src/contract/signing.ts': [
     {
       mutants: [
         ['const MAX_TEXT_BYTES = 4096;', '4096 → 4097'],

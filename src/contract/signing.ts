@@ -1,6 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { canonicalLines, type SignableRequest } from './canonical-request.ts';
-import type { HmacSha256 } from './hmac-sha256.ts';
 
 export * from './canonical-request.ts';
 
@@ -53,4 +52,46 @@ function digest(text: string): Buffer {
 function bodyHash(body: Uint8Array | string | undefined): string {
   if (body === undefined || body.length === 0) return EMPTY_BODY_HASH;
   return hash('sha256', body, 'hex');
+}
+
+/** Computes the HMAC-SHA256 of a text in UTF-8 with a secret that was prepared once. */
+export type HmacSha256 = (text: string, encoding: 'hex' | 'base64url') => string;
+
+/** SHA-256 works on blocks of 64 bytes, and its digest has 32. */
+const BLOCK_BYTES = 64;
+
+const DIGEST_BYTES = 32;
+
+/** The text of a request's signature and the claims of a token are shorter, unless a token has long metadata. */
+const MAX_TEXT_BYTES = 4096;
+
+const MAX_BYTES_PER_CHARACTER = 3;
+
+/**
+ * Prepares a secret, in UTF-8, for code that signs often with it. Short texts are signed by two calls of `hash`, as RFC 2104
+ * defines HMAC: `createHmac` makes an object outside the heap for each signature, and takes twice as long.
+ */
+export function createHmacSha256(secret: string): HmacSha256 {
+  const inner = Buffer.alloc(BLOCK_BYTES + MAX_TEXT_BYTES);
+  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
+  for (const [at, byte] of keyBlock(secret).entries()) {
+    inner[at] = byte ^ 0x36;
+    outer[at] = byte ^ 0x5c;
+  }
+  return (text, encoding) => {
+    if (text.length * MAX_BYTES_PER_CHARACTER > MAX_TEXT_BYTES) {
+      return createHmac('sha256', secret).update(text).digest(encoding);
+    }
+    const length = inner.write(text, BLOCK_BYTES);
+    // A digest as text, one character a byte, is cheaper than one in a buffer of its own.
+    outer.write(hash('sha256', inner.subarray(0, BLOCK_BYTES + length), 'binary'), BLOCK_BYTES, 'latin1');
+    return hash('sha256', outer, encoding);
+  };
+}
+
+/** RFC 2104: a longer secret is hashed first, and zeros follow a shorter one. */
+function keyBlock(secret: string): Buffer {
+  const bytes = Buffer.from(secret);
+  const key = bytes.length > BLOCK_BYTES ? hash('sha256', bytes, 'buffer') : bytes;
+  return Buffer.concat([key], BLOCK_BYTES);
 }

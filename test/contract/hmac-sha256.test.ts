@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createHmacSha256 } from '../../src/contract/hmac-sha256.ts';
+import { createHmacSha256 } from '../../src/contract/signing.ts';
 
 const SECRETS = ['', 'a', 'x'.repeat(63), 'x'.repeat(64), 'x'.repeat(65), 'x'.repeat(300), 'città €'];
 // 1365 characters are the most that are signed without createHmac.

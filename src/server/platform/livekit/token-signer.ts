@@ -1,4 +1,4 @@
-import { createHmacSha256 } from '../../../contract/hmac-sha256.ts';
+import { createHmacSha256 } from '../../../contract/signing.ts';
 
 /** Grants of a participant. Every grant is explicit, so that no default of the media server applies. */
 export type ParticipantGrants = {

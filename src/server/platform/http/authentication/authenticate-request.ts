@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../../contract/errors.ts';
-import { createHmacSha256 } from '../../../../contract/hmac-sha256.ts';
 import {
   API_KEY_HEADER,
+  createHmacSha256,
   equalityWith,
   isSignatureValid,
   SIGNATURE_HEADER,
