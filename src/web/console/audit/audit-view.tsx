@@ -25,38 +25,13 @@ const TEXT_FILTERS = [
 
 /** The audit log, newest first: every request that changed something, or tried to. */
 export function Audit() {
-  const [parameters, setParameters] = useSearchParams();
   const [selected, setSelected] = useState<AuditEntry>();
-  const typed = (name: string): string => parameters.get(name) ?? '';
-  const result = AUDIT_RESULTS.find((each) => each === typed('result'));
-  const filter: Filter = {
-    room: useDebounced(typed('room').trim()) || undefined,
-    key: useDebounced(typed('key').trim()) || undefined,
-    requestId: useDebounced(typed('request').trim()) || undefined,
-    result,
-  };
-  const { items, count, error, refetch, loadMore } = usePages({
-    queryKey: [...KEYS.audit(), JSON.stringify(filter)],
-    read: async (cursor) => {
-      const { room: roomId, key: keyId, ...rest } = filter;
-      const query = { ...rest, roomId, keyId, limit: PAGE_SIZE, cursor };
-      const { entries, nextCursor } = await client.audit.list(query);
-      return { items: entries, nextCursor };
-    },
-  });
-  const set = (name: string, value: string): void => {
+  const { filter, typed, setTyped } = useFilter();
+  const { items, count, error, refetch, loadMore } = useEntries(filter);
+  const change = (name: string, value: string): void => {
     setSelected(undefined);
-    setParameters(
-      (before) => {
-        const after = new URLSearchParams(before);
-        if (value === '') after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
+    setTyped(name, value);
   };
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return (
     <View
       title="Audit"
@@ -69,43 +44,96 @@ export function Audit() {
         </button>
       }
     >
-      <div className="filters">
-        {TEXT_FILTERS.map(({ name, placeholder, label }) => (
-          <input
-            key={name}
-            type="search"
-            placeholder={placeholder}
-            aria-label={label}
-            value={typed(name)}
-            onChange={(event) => set(name, event.target.value)}
-          />
-        ))}
-        <select
-          aria-label="Only requests that ended so"
-          value={result ?? ''}
-          onChange={(event) => set('result', event.target.value)}
-        >
-          <option value="">All results</option>
-          {AUDIT_RESULTS.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </div>
+      <Filters typed={typed} result={filter.result} onChange={change} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && (
-        <Empty title={isFiltered ? 'No entry is like that' : 'Nothing was changed yet'}>
-          <p>
-            {isFiltered
-              ? 'Try other filters. Requests that only read are not kept, nor are those without a valid signature.'
-              : 'Every signed request that changes something, or was to, appears here.'}
-          </p>
-        </Empty>
+        <NoEntries isFiltered={Object.values(filter).some((value) => value !== undefined)} />
       )}
       {items !== undefined && items.length > 0 && (
         <Entries entries={items} selected={selected} onSelect={setSelected} onEnd={loadMore} />
       )}
     </View>
+  );
+}
+
+/** The filters, which are in the address of the view, so that other views can link to them. */
+function useFilter() {
+  const [parameters, setParameters] = useSearchParams();
+  const typed = (name: string): string => parameters.get(name) ?? '';
+  const filter: Filter = {
+    room: useDebounced(typed('room').trim()) || undefined,
+    key: useDebounced(typed('key').trim()) || undefined,
+    requestId: useDebounced(typed('request').trim()) || undefined,
+    result: AUDIT_RESULTS.find((each) => each === typed('result')),
+  };
+  const setTyped = (name: string, value: string): void =>
+    setParameters(
+      (before) => {
+        const after = new URLSearchParams(before);
+        if (value === '') after.delete(name);
+        else after.set(name, value);
+        return after;
+      },
+      { replace: true },
+    );
+  return { filter, typed, setTyped };
+}
+
+function useEntries(filter: Filter) {
+  return usePages({
+    queryKey: [...KEYS.audit(), JSON.stringify(filter)],
+    read: async (cursor) => {
+      const { room: roomId, key: keyId, ...rest } = filter;
+      const query = { ...rest, roomId, keyId, limit: PAGE_SIZE, cursor };
+      const { entries, nextCursor } = await client.audit.list(query);
+      return { items: entries, nextCursor };
+    },
+  });
+}
+
+type FiltersProps = {
+  readonly typed: (name: string) => string;
+  readonly result: AuditResult | undefined;
+  readonly onChange: (name: string, value: string) => void;
+};
+
+function Filters({ typed, result, onChange }: FiltersProps) {
+  return (
+    <div className="filters">
+      {TEXT_FILTERS.map(({ name, placeholder, label }) => (
+        <input
+          key={name}
+          type="search"
+          placeholder={placeholder}
+          aria-label={label}
+          value={typed(name)}
+          onChange={(event) => onChange(name, event.target.value)}
+        />
+      ))}
+      <select
+        aria-label="Only requests that ended so"
+        value={result ?? ''}
+        onChange={(event) => onChange('result', event.target.value)}
+      >
+        <option value="">All results</option>
+        {AUDIT_RESULTS.map((each) => (
+          <option key={each}>{each}</option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function NoEntries({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Empty title={isFiltered ? 'No entry is like that' : 'Nothing was changed yet'}>
+      <p>
+        {isFiltered
+          ? 'Try other filters. Requests that only read are not kept, nor are those without a valid signature.'
+          : 'Every signed request that changes something, or was to, appears here.'}
+      </p>
+    </Empty>
   );
 }
 

@@ -112,31 +112,9 @@ type Props = {
 };
 
 /** Searches a comune or a state during typing, by the names of the birth date. */
-function PlaceSearch({ date, onChoose }: Props) {
+function PlaceSearch(props: Props) {
   const id = useId();
-  const [typed, setTyped] = useState('');
-  const [isOpen, setOpen] = useState(false);
-  const [active, setActive] = useState(0);
-  const places = useMemo(
-    () => (typed === '' ? [] : suggestPlaces(typed, { limit: MOST, ...(date === '' ? {} : { date }) })),
-    [typed, date],
-  );
-  const choose = (place: Place | undefined): void => {
-    if (place === undefined) return;
-    setTyped(`${place.name} (${place.province})`);
-    setOpen(false);
-    onChoose(place.codiceCatastale);
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (!isOpen || places.length === 0) return;
-    if (event.key === 'ArrowDown') setActive((active + 1) % places.length);
-    else if (event.key === 'ArrowUp') setActive((active + places.length - 1) % places.length);
-    else if (event.key === 'Enter') choose(places[active]);
-    else if (event.key === 'Escape') setOpen(false);
-    else return;
-    event.preventDefault();
-  };
-  const isListed = isOpen && places.length > 0;
+  const { typed, type, places, active, isListed, choose, close, onKeyDown } = usePlaceSearch(props);
   return (
     <div className="field place-search">
       <label htmlFor={`${id}-input`}>Birthplace</label>
@@ -151,36 +129,83 @@ function PlaceSearch({ date, onChoose }: Props) {
         aria-activedescendant={isListed ? `${id}-${active}` : undefined}
         value={typed}
         onKeyDown={onKeyDown}
-        onBlur={() => setOpen(false)}
-        onChange={(event) => {
-          setTyped(event.target.value);
-          setActive(0);
-          setOpen(true);
-          onChoose('');
-        }}
+        onBlur={close}
+        onChange={(event) => type(event.target.value)}
       />
       <div id={`${id}-list`} role="listbox" aria-label="Places" className="places" hidden={!isListed}>
         {places.map((place, index) => (
-          <div
+          <PlaceOption
             key={`${place.codiceCatastale} ${place.name}`}
             id={`${id}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === active}
-            className="place"
-            // Handled before the field loses the focus, which closes the list.
-            onMouseDown={(event) => {
-              event.preventDefault();
-              choose(place);
-            }}
-          >
-            <span>
-              {place.name} ({place.province})
-            </span>
-            <span className="faint">{describePeriod(place)}</span>
-          </div>
+            place={place}
+            isActive={index === active}
+            onChoose={() => choose(place)}
+          />
         ))}
       </div>
+    </div>
+  );
+}
+
+/** The typed name, the places that it may mean, and the one of them that the keys have reached. */
+function usePlaceSearch({ date, onChoose }: Props) {
+  const [typed, setTyped] = useState('');
+  const [isOpen, setOpen] = useState(false);
+  const [active, setActive] = useState(0);
+  const places = useMemo(
+    () => (typed === '' ? [] : suggestPlaces(typed, { limit: MOST, ...(date === '' ? {} : { date }) })),
+    [typed, date],
+  );
+  const choose = (place: Place | undefined): void => {
+    if (place === undefined) return;
+    setTyped(`${place.name} (${place.province})`);
+    setOpen(false);
+    onChoose(place.codiceCatastale);
+  };
+  const type = (text: string): void => {
+    setTyped(text);
+    setActive(0);
+    setOpen(true);
+    onChoose('');
+  };
+  const close = (): void => setOpen(false);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (!isOpen || places.length === 0) return;
+    if (event.key === 'ArrowDown') setActive((active + 1) % places.length);
+    else if (event.key === 'ArrowUp') setActive((active + places.length - 1) % places.length);
+    else if (event.key === 'Enter') choose(places[active]);
+    else if (event.key === 'Escape') close();
+    else return;
+    event.preventDefault();
+  };
+  return { typed, type, places, active, isListed: isOpen && places.length > 0, choose, close, onKeyDown };
+}
+
+type OptionProps = {
+  readonly id: string;
+  readonly place: Place;
+  readonly isActive: boolean;
+  readonly onChoose: () => void;
+};
+
+function PlaceOption({ id, place, isActive, onChoose }: OptionProps) {
+  return (
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isActive}
+      className="place"
+      // Handled before the field loses the focus, which closes the list.
+      onMouseDown={(event) => {
+        event.preventDefault();
+        onChoose();
+      }}
+    >
+      <span>
+        {place.name} ({place.province})
+      </span>
+      <span className="faint">{describePeriod(place)}</span>
     </div>
   );
 }

@@ -49,36 +49,19 @@ export function DataTable<Row extends object>(props: Props<Row>) {
   const definitions = useMemo(() => columns.map((column) => defineColumn(column)), [columns]);
   const data = useMemo(() => [...rows], [rows]);
   const table = useTable({ features: FEATURES, columns: definitions, data, getRowId: getId });
-  const scroller = useRef<HTMLDivElement>(null);
   const sorted = table.getRowModel().rows;
-  const virtualizer = useVirtualizer({
-    count: sorted.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => sorted[index]?.id ?? index,
-    overscan: OVERSCAN,
-  });
-  const items = virtualizer.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last >= sorted.length - ROWS_BEFORE_END) onEnd?.();
-  }, [last, sorted.length, onEnd]);
-  const wide = columns.map(({ width }) => width).join(' ');
-  const narrow = columns
-    .filter(({ isSecondary }) => isSecondary !== true)
-    .map(({ width }) => width)
-    .join(' ');
+  const { scroller, height, items } = useVisibleRows(sorted, onEnd);
   return (
     <div
       className="table-scroll"
       ref={scroller}
-      style={{ '--whole': `${virtualizer.getTotalSize() + HEAD_HEIGHT}px` } as CSSProperties}
+      style={{ '--whole': `${height + HEAD_HEIGHT}px` } as CSSProperties}
     >
       <table
         className="table"
         aria-label={label}
         aria-rowcount={sorted.length + 1}
-        style={{ '--wide': wide, '--narrow': narrow } as CSSProperties}
+        style={describeWidths(columns)}
       >
         <thead className="table-head">
           {table.getHeaderGroups().map((group) => (
@@ -94,30 +77,79 @@ export function DataTable<Row extends object>(props: Props<Row>) {
             </tr>
           ))}
         </thead>
-        <tbody className="table-body" style={{ height: virtualizer.getTotalSize() }}>
+        <tbody className="table-body" style={{ height }}>
           {items.map(({ index, key, start }) => {
             const row = sorted[index];
             if (row === undefined) return null;
             return (
-              <tr
+              <BodyRow
                 key={key}
-                className={row.id === selectedId ? 'row row-placed row-selected' : 'row row-placed'}
-                aria-rowindex={index + 2}
-                aria-current={row.id === selectedId ? 'true' : undefined}
-                onClick={onSelect === undefined ? undefined : () => onSelect(row.original)}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                {columns.map((column) => (
-                  <td key={column.id} className={cellClass(column)}>
-                    {column.cell(row.original)}
-                  </td>
-                ))}
-              </tr>
+                columns={columns}
+                row={row.original}
+                index={index}
+                start={start}
+                isSelected={row.id === selectedId}
+                onSelect={onSelect}
+              />
             );
           })}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The rows that are drawn; `onEnd` is called when they come near the end. */
+function useVisibleRows(sorted: readonly { readonly id: string }[], onEnd: (() => void) | undefined) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => sorted[index]?.id ?? index,
+    overscan: OVERSCAN,
+  });
+  const items = virtualizer.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= sorted.length - ROWS_BEFORE_END) onEnd?.();
+  }, [last, sorted.length, onEnd]);
+  return { scroller, height: virtualizer.getTotalSize(), items };
+}
+
+/** The widths of all columns, and of those that a narrow table has. */
+function describeWidths<Row>(columns: readonly TableColumn<Row>[]): CSSProperties {
+  const wide = columns.map(({ width }) => width).join(' ');
+  const narrow = columns
+    .filter(({ isSecondary }) => isSecondary !== true)
+    .map(({ width }) => width)
+    .join(' ');
+  return { '--wide': wide, '--narrow': narrow } as CSSProperties;
+}
+
+type BodyRowProps<Row> = Pick<Props<Row>, 'columns' | 'onSelect'> & {
+  readonly row: Row;
+  readonly index: number;
+  /** Distance from the top of the body in pixels. */
+  readonly start: number;
+  readonly isSelected: boolean;
+};
+
+function BodyRow<Row>({ columns, row, index, start, isSelected, onSelect }: BodyRowProps<Row>) {
+  return (
+    <tr
+      className={isSelected ? 'row row-placed row-selected' : 'row row-placed'}
+      aria-rowindex={index + 2}
+      aria-current={isSelected ? 'true' : undefined}
+      onClick={onSelect === undefined ? undefined : () => onSelect(row)}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      {columns.map((column) => (
+        <td key={column.id} className={cellClass(column)}>
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
   );
 }
 

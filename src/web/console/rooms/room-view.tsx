@@ -21,6 +21,41 @@ import { createdAtMs, isRecorded } from './room-facts.ts';
 /** One room: its participants and the actions on it. */
 export function RoomView({ room: name }: { readonly room: string }) {
   const { facts } = useConsole();
+  const { room, participants, transcription } = useRoom(name);
+  const { data } = room;
+  const isClosed = room.error instanceof RtcError && room.error.code === 'room-not-found';
+  if (isClosed) return <ClosedRoom name={name} />;
+  return (
+    <View
+      title={name}
+      command={writeCommand('participants', 'list', name)}
+      actions={
+        data === undefined ? undefined : (
+          <RoomActions
+            room={data}
+            participants={participants.data?.participants.length ?? data.numParticipants}
+            isRecorded={isRecorded(data, facts)}
+            isTranscribed={transcription.data?.status === 'active'}
+          />
+        )
+      }
+    >
+      {room.error !== null && <Problem error={room.error} onRetry={() => void room.refetch()} />}
+      {data !== undefined && (
+        <RoomFacts room={data} isRecorded={isRecorded(data, facts)} transcription={transcription.data} />
+      )}
+      {participants.error !== null && <Problem error={participants.error} />}
+      {participants.data === undefined && participants.error === null && room.error === null && <Loading />}
+      {participants.data !== undefined && (
+        <Participants room={name} participants={participants.data.participants} />
+      )}
+      <Blocks room={name} />
+    </View>
+  );
+}
+
+/** The room, and what is read of it besides. */
+function useRoom(name: string) {
   const room = useQuery({
     queryKey: [...KEYS.rooms(), name],
     queryFn: () => client.rooms.get(name),
@@ -34,72 +69,55 @@ export function RoomView({ room: name }: { readonly room: string }) {
     queryKey: KEYS.liveTranscription(name),
     queryFn: () => readTranscription(name),
   });
-  const isClosed = room.error instanceof RtcError && room.error.code === 'room-not-found';
-  const command = writeCommand('participants', 'list', name);
-  if (isClosed) {
-    return (
-      <View title={name} note="closed" command={writeCommand('rooms', 'create', name)}>
-        <Empty title="This room is not open">
-          <p>It was closed, or nobody has joined it yet. It appears here again as soon as it opens.</p>
-        </Empty>
-        <Blocks room={name} />
-      </View>
-    );
-  }
-  const { data } = room;
-  const isTranscribed = transcription.data?.status === 'active';
+  return { room, participants, transcription };
+}
+
+function ClosedRoom({ name }: { readonly name: string }) {
   return (
-    <View
-      title={name}
-      command={command}
-      actions={
-        data === undefined ? undefined : (
-          <RoomActions
-            room={data}
-            participants={participants.data?.participants.length ?? data.numParticipants}
-            isRecorded={isRecorded(data, facts)}
-            isTranscribed={isTranscribed}
-          />
-        )
-      }
-    >
-      {room.error !== null && <Problem error={room.error} onRetry={() => void room.refetch()} />}
-      {data !== undefined && (
-        <dl className="facts">
-          <Fact name="Opened">
-            <Ago at={createdAtMs(data)} />
-          </Fact>
-          <Fact name="Recording">{isRecorded(data, facts) ? <Status tone="active">On</Status> : 'Off'}</Fact>
-          <Fact name="Transcription">
-            {isTranscribed ? <Status tone="active">On</Status> : 'Off'}{' '}
-            {transcription.data !== null && transcription.data !== undefined && (
-              <Link href={`/transcriptions/live/${encodeURIComponent(name)}`}>Read it</Link>
-            )}
-          </Fact>
-          <Fact name="Limit">
-            {data.maxParticipants === 0 ? 'No cap' : `${data.maxParticipants} participants`}
-          </Fact>
-          <Fact name="Closes when empty for">{describeDuration(data.departureTimeout * 1000)}</Fact>
-          <Fact name="Session">
-            <Link href={`/sessions/${data.sid}`}>
-              <code>{data.sid}</code>
-            </Link>
-          </Fact>
-          <Fact name="Metadata">
-            <span className="fact-line">
-              {data.metadata === '' ? 'None' : <code>{data.metadata}</code>}
-              <MetadataButton room={data} />
-            </span>
-          </Fact>
-        </dl>
-      )}
-      {participants.error !== null && <Problem error={participants.error} />}
-      {participants.data === undefined && participants.error === null && room.error === null && <Loading />}
-      {participants.data !== undefined && (
-        <Participants room={name} participants={participants.data.participants} />
-      )}
+    <View title={name} note="closed" command={writeCommand('rooms', 'create', name)}>
+      <Empty title="This room is not open">
+        <p>It was closed, or nobody has joined it yet. It appears here again as soon as it opens.</p>
+      </Empty>
       <Blocks room={name} />
     </View>
+  );
+}
+
+type FactsProps = {
+  readonly room: Room;
+  readonly isRecorded: boolean;
+  readonly transcription: Awaited<ReturnType<typeof readTranscription>> | undefined;
+};
+
+function RoomFacts({ room, isRecorded, transcription }: FactsProps) {
+  return (
+    <dl className="facts">
+      <Fact name="Opened">
+        <Ago at={createdAtMs(room)} />
+      </Fact>
+      <Fact name="Recording">{isRecorded ? <Status tone="active">On</Status> : 'Off'}</Fact>
+      <Fact name="Transcription">
+        {transcription?.status === 'active' ? <Status tone="active">On</Status> : 'Off'}{' '}
+        {transcription !== null && transcription !== undefined && (
+          <Link href={`/transcriptions/live/${encodeURIComponent(room.name)}`}>Read it</Link>
+        )}
+      </Fact>
+      <Fact name="Limit">
+        {room.maxParticipants === 0 ? 'No cap' : `${room.maxParticipants} participants`}
+      </Fact>
+      <Fact name="Closes when empty for">{describeDuration(room.departureTimeout * 1000)}</Fact>
+      <Fact name="Session">
+        <Link href={`/sessions/${room.sid}`}>
+          <code>{room.sid}</code>
+        </Link>
+      </Fact>
+      <Fact name="Metadata">
+        <span className="fact-line">
+          {room.metadata === '' ? 'None' : <code>{room.metadata}</code>}
+          <MetadataButton room={room} />
+        </span>
+      </Fact>
+    </dl>
   );
 }
 

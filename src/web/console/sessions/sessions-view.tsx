@@ -23,19 +23,21 @@ type Filter = {
   readonly until: string | undefined;
 };
 
+/** The fields of the filter. */
+type Typed = {
+  readonly room: string;
+  readonly status: Status | undefined;
+  readonly since: string;
+  readonly until: string;
+};
+
+const NOTHING_TYPED: Typed = { room: '', status: undefined, since: '', until: '' };
+
 /** Rooms from their opening to their end, newest first. */
 export function Sessions() {
-  const [room, setRoom] = useState('');
-  const [status, setStatus] = useState<Status>();
-  const [since, setSince] = useState('');
-  const [until, setUntil] = useState('');
+  const [typed, setTyped] = useState(NOTHING_TYPED);
+  const filter = useFilter(typed);
   const [, navigate] = useLocation();
-  const filter: Filter = {
-    roomId: useDebounced(room.trim()) || undefined,
-    status,
-    since: since || undefined,
-    until: until || undefined,
-  };
   const query = toQuery(filter);
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.sessions(), 'list', JSON.stringify(filter)],
@@ -44,7 +46,6 @@ export function Sessions() {
       return { items: sessions, nextCursor };
     },
   });
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return (
     <View
       title="Sessions"
@@ -57,37 +58,11 @@ export function Sessions() {
         </a>
       }
     >
-      <div className="filters">
-        <input
-          type="search"
-          placeholder="Name of a room"
-          aria-label="Only sessions of this room"
-          value={room}
-          onChange={(event) => setRoom(event.target.value)}
-        />
-        <select
-          aria-label="Only sessions in this state"
-          value={status ?? ''}
-          onChange={(event) => setStatus(SESSION_STATUSES.find((state) => state === event.target.value))}
-        >
-          <option value="">Open and ended</option>
-          {SESSION_STATUSES.map((state) => (
-            <option key={state}>{state}</option>
-          ))}
-        </select>
-        <DayFilter label="Opened from (UTC)" value={since} onChange={setSince} />
-        <DayFilter label="before (UTC)" value={until} onChange={setUntil} />
-      </div>
+      <Filters typed={typed} onChange={(changed) => setTyped((before) => ({ ...before, ...changed }))} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && (
-        <Empty title={isFiltered ? 'No session is like that' : 'No room has been open yet'}>
-          <p>
-            {isFiltered
-              ? 'Try other filters.'
-              : 'A session is a room from its opening to its end. It appears here by itself.'}
-          </p>
-        </Empty>
+        <NoSessions isFiltered={Object.values(filter).some((value) => value !== undefined)} />
       )}
       {items !== undefined && items.length > 0 && (
         <DataTable
@@ -100,6 +75,57 @@ export function Sessions() {
         />
       )}
     </View>
+  );
+}
+
+function useFilter({ room, status, since, until }: Typed): Filter {
+  return {
+    roomId: useDebounced(room.trim()) || undefined,
+    status,
+    since: since || undefined,
+    until: until || undefined,
+  };
+}
+
+type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partial<Typed>) => void };
+
+function Filters({ typed, onChange }: FiltersProps) {
+  return (
+    <div className="filters">
+      <input
+        type="search"
+        placeholder="Name of a room"
+        aria-label="Only sessions of this room"
+        value={typed.room}
+        onChange={(event) => onChange({ room: event.target.value })}
+      />
+      <select
+        aria-label="Only sessions in this state"
+        value={typed.status ?? ''}
+        onChange={(event) =>
+          onChange({ status: SESSION_STATUSES.find((state) => state === event.target.value) })
+        }
+      >
+        <option value="">Open and ended</option>
+        {SESSION_STATUSES.map((state) => (
+          <option key={state}>{state}</option>
+        ))}
+      </select>
+      <DayFilter label="Opened from (UTC)" value={typed.since} onChange={(since) => onChange({ since })} />
+      <DayFilter label="before (UTC)" value={typed.until} onChange={(until) => onChange({ until })} />
+    </div>
+  );
+}
+
+function NoSessions({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Empty title={isFiltered ? 'No session is like that' : 'No room has been open yet'}>
+      <p>
+        {isFiltered
+          ? 'Try other filters.'
+          : 'A session is a room from its opening to its end. It appears here by itself.'}
+      </p>
+    </Empty>
   );
 }
 
