@@ -89,14 +89,44 @@ const ATTEMPTS = [1, 2, 3, 4];
 /** Creates the Prometheus metrics of one process. Names and units follow Prometheus' own guide. */
 export function createMetrics({ version, clock }: { version: string; clock: Clock }): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'rtc_build_info',
     help: 'Always 1; the label is the running version',
     labelNames: ['version'],
-    registers,
+    registers: [registry],
   }).set({ version }, 1);
+  const instruments = createInstruments(registry);
+  const { refused, rejected } = instruments;
+  const times = createTimeGauges(registry, clock);
+  beginAtZero(instruments);
+  const losses = createLossCounters(registry);
+  const pool = createPoolGauges(registry);
+  const figures = createFigureGauges(registry);
+  const dependencies = createDependencyGauges(registry);
+  return {
+    contentType: registry.contentType,
+    ...observeWith(instruments),
+    countRefusedEvent: () => refused.inc(),
+    countRejectedWebhook: (reason) => rejected.inc({ reason }),
+    countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
+    countLostAuditEntries: (count) => losses.auditEntries.inc(count),
+    countUnkeptAuditEntry: () => losses.unkeptEntries.inc(),
+    watchPool: pool.watch,
+    ...times,
+    watchFigures: figures.watch,
+    watchDependencies: dependencies.watch,
+    render: async () => {
+      await Promise.all([figures.refresh(), dependencies.refresh()]);
+      return await registry.metrics();
+    },
+    describe: () => registry.getMetricsAsArray().flatMap(describeMetric),
+  };
+}
+
+/** What is counted and timed at each call, request or attempt. */
+function createInstruments(registry: Registry) {
+  const registers = [registry];
   const requests = new Histogram({
     name: 'rtc_http_request_duration_seconds',
     help: 'Requests by method, route pattern and status; 499 if the client closed the connection first',
@@ -154,6 +184,45 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     labelNames: ['reason'],
     registers,
   });
+  return { requests, problems, mediaCalls, storeCalls, events, attempts, waits, refused, rejected };
+}
+
+type Instruments = ReturnType<typeof createInstruments>;
+
+type Observers = Pick<
+  Metrics,
+  'observeRequest' | 'observeMediaCall' | 'observeStoreCall' | 'observeEvents' | 'observeAttempt'
+>;
+
+function observeWith(instruments: Instruments): Observers {
+  const { requests, problems, mediaCalls, storeCalls, events, attempts, waits } = instruments;
+  return {
+    observeRequest: ({ method, route, status, durationMs, problem }) => {
+      requests.observe({ method, route, status }, durationMs / 1000);
+      if (problem !== undefined) problems.inc({ code: problem });
+    },
+    observeMediaCall: ({ method, outcome, durationMs }) =>
+      mediaCalls.observe({ method, outcome }, durationMs / 1000),
+    observeStoreCall: ({ store, method, isSuccess, durationMs }) =>
+      storeCalls.observe({ store, method, outcome: isSuccess ? 'ok' : 'error' }, durationMs / 1000),
+    observeEvents: (stored) => {
+      for (const { type, isReconciled } of stored) {
+        events.inc({ event: type, source: isReconciled ? 'reconciliation' : 'notification' });
+      }
+    },
+    observeAttempt: ({ outcome, attempt, durationMs, waitedMs }) => {
+      attempts.observe({ outcome, attempt }, durationMs / 1000);
+      if (waitedMs !== undefined) waits.observe(Math.max(0, waitedMs) / 1000);
+    },
+  };
+}
+
+/** Instants that a scrape reads. */
+function createTimeGauges(
+  registry: Registry,
+  clock: Clock,
+): Pick<Metrics, 'watchRefusedEvents' | 'watchRefusedPurge'> {
+  const registers = [registry];
   let refusedSince = (): number | undefined => undefined;
   new Gauge({
     name: 'rtc_media_events_refused_since_seconds',
@@ -180,63 +249,21 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
       this.set(clock.now() / 1000);
     },
   });
-  beginAtZero({ events, attempts, problems });
-  const losses = createLossCounters(registry);
-  const pool = createPoolGauges(registry);
-  const figures = createFigureGauges(registry);
-  const dependencies = createDependencyGauges(registry);
   return {
-    contentType: registry.contentType,
-    observeRequest: ({ method, route, status, durationMs, problem }) => {
-      requests.observe({ method, route, status }, durationMs / 1000);
-      if (problem !== undefined) problems.inc({ code: problem });
-    },
-    observeMediaCall: ({ method, outcome, durationMs }) =>
-      mediaCalls.observe({ method, outcome }, durationMs / 1000),
-    observeStoreCall: ({ store, method, isSuccess, durationMs }) =>
-      storeCalls.observe({ store, method, outcome: isSuccess ? 'ok' : 'error' }, durationMs / 1000),
-    observeEvents: (stored) => {
-      for (const { type, isReconciled } of stored) {
-        events.inc({ event: type, source: isReconciled ? 'reconciliation' : 'notification' });
-      }
-    },
-    observeAttempt: ({ outcome, attempt, durationMs, waitedMs }) => {
-      attempts.observe({ outcome, attempt }, durationMs / 1000);
-      if (waitedMs !== undefined) waits.observe(Math.max(0, waitedMs) / 1000);
-    },
-    countRefusedEvent: () => refused.inc(),
-    countRejectedWebhook: (reason) => rejected.inc({ reason }),
-    countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
-    countLostAuditEntries: (count) => losses.auditEntries.inc(count),
-    countUnkeptAuditEntry: () => losses.unkeptEntries.inc(),
-    watchPool: pool.watch,
     watchRefusedEvents: (read) => {
       refusedSince = read;
     },
     watchRefusedPurge: (read) => {
       purgeRefusedSince = read;
     },
-    watchFigures: figures.watch,
-    watchDependencies: dependencies.watch,
-    render: async () => {
-      await Promise.all([figures.refresh(), dependencies.refresh()]);
-      return await registry.metrics();
-    },
-    describe: () => registry.getMetricsAsArray().flatMap(describeMetric),
   };
 }
-
-type Beginning = {
-  readonly events: Counter;
-  readonly attempts: Histogram;
-  readonly problems: Counter;
-};
 
 /**
  * Starts the series at 0, because Prometheus sees no increase in a new series: the first failed delivery would be in no
  * rate, and cause no alert.
  */
-function beginAtZero({ events, attempts, problems }: Beginning): void {
+function beginAtZero({ events, attempts, problems }: Instruments): void {
   for (const event of EVENT_TYPES) {
     for (const source of ['notification', 'reconciliation']) events.inc({ event, source }, 0);
   }
