@@ -17,7 +17,7 @@ import { makeFolder } from '../../folders/make-folder.ts';
 import type { Rooms } from './rooms.ts';
 import { runLater, type SimulatorContext } from './settings.ts';
 import { silentMp4 } from './silent-mp4.ts';
-import type { EventStream } from './webhooks.ts';
+import type { EventStream, MediaEvent } from './webhooks.ts';
 
 /*
  * The lifecycle of a room composite, as in livekit/egress:
@@ -59,145 +59,171 @@ type RecorderParts = {
   readonly recordingDir: string | undefined;
 };
 
-export function createRecorders(
-  context: SimulatorContext,
-  { rooms, events, recordingDir }: RecorderParts,
-): Recorders {
-  const { clock, ids, timings } = context;
-  const runs = new Map<string, Run>();
+export function createRecorders(context: SimulatorContext, parts: RecorderParts): Recorders {
+  const recorders = new EmbeddedRecorders(context, parts);
+  parts.events.subscribe((event) => recorders.follow(event));
+  return recorders;
+}
 
-  const touch = ({ info }: Run, status: EgressStatus) => {
-    info.status = status;
-    info.updatedAt = nanoseconds(clock.now());
-  };
+class EmbeddedRecorders implements Recorders {
+  readonly #context: SimulatorContext;
+  readonly #parts: RecorderParts;
+  readonly #runs = new Map<string, Run>();
+  /** Runs that wait for the first published track of their room. */
+  readonly #waiting = new Set<Run>();
 
-  const end = (run: Run, status: EgressStatus, error = '') => {
-    touch(run, status);
+  constructor(context: SimulatorContext, parts: RecorderParts) {
+    this.#context = context;
+    this.#parts = parts;
+  }
+
+  start(request: RoomCompositeEgressRequest): EgressInfo {
+    const { clock, ids, timings } = this.#context;
+    const { rooms, events } = this.#parts;
+    const run = newRun(request, {
+      egressId: `EG_${ids.next()}`,
+      roomId: rooms.find(request.roomName)?.info.sid ?? '',
+      now: clock.now(),
+    });
+    this.#runs.set(run.info.egressId, run);
+    events.emit({ event: 'egress_started', egressInfo: run.info });
+    runLater(this.#context, { ms: timings.recorderJoinMs }, () => {
+      this.#join(run);
+      this.#activateWhenPublished(run);
+    });
+    return run.info;
+  }
+
+  find(egressId: string): Run | undefined {
+    return this.#runs.get(egressId);
+  }
+
+  list(): readonly EgressInfo[] {
+    return [...this.#runs.values()].map(({ info }) => info);
+  }
+
+  stop(run: Run): void {
+    if (run.info.status !== EgressStatus.EGRESS_ENDING) this.#finish(run, 'StopEgress API');
+  }
+
+  kill(egressId: string): void {
+    this.#kill(this.#get(egressId));
+  }
+
+  closeBrowser(egressId: string): void {
+    const run = this.#get(egressId);
+    run.hasBrowser = false;
+    this.#parts.rooms.leave(run.info.roomName, egressId, DisconnectReason.UNKNOWN_REASON);
+  }
+
+  /** Follows the tracks and participants of the rooms. */
+  follow(event: MediaEvent): void {
+    if (event.event === 'track_published') {
+      for (const run of this.#waiting) {
+        if (run.info.roomName === event.room.name) this.#activateLater(run, this.#context.timings.activeMs);
+      }
+    }
+    if (event.event !== 'participant_left') return;
+    const run = this.#runs.get(event.participant.identity);
+    const isRecording = run !== undefined && !run.isDead && run.hasBrowser && !isOver(run.info);
+    if (isRecording && run.info.status !== EgressStatus.EGRESS_ENDING) this.#finish(run, 'Source closed');
+  }
+
+  #get(egressId: string): Run {
+    const run = this.#runs.get(egressId);
+    if (run === undefined) throw new Error(`no egress "${egressId}" runs`);
+    return run;
+  }
+
+  #join(run: Run): void {
+    if (run.isDead || isOver(run.info)) return;
+    const { egressId: identity, roomName } = run.info;
+    const joiner = { identity, kind: ParticipantInfo_Kind.EGRESS, permission: RECORDER_PERMISSION };
+    this.#parts.rooms.join(roomName, joiner);
+    // The start times in the start response and in the final record of a real recording differ by this much.
+    run.info.startedAt += nanoseconds(START_SHIFT_MS);
+  }
+
+  #activateWhenPublished(run: Run): void {
+    const { clock, timings } = this.#context;
+    const sinceMs = clock.now() - Number(run.info.startedAt / NANOSECONDS_PER_MS);
+    if (isPublishedIn(this.#parts.rooms, run.info.roomName)) {
+      this.#activateLater(run, Math.max(0, timings.activeMs - sinceMs));
+      return;
+    }
+    this.#waiting.add(run);
+  }
+
+  #activateLater(run: Run, ms: number): void {
+    this.#waiting.delete(run);
+    runLater(this.#context, { ms }, () => this.#activate(run));
+  }
+
+  #activate(run: Run): void {
+    const { clock, timings, faults } = this.#context;
+    if (run.info.status !== EgressStatus.EGRESS_STARTING || run.isDead) return;
+    if (faults().recorder === 'failing') {
+      run.info.details = 'End reason: Failure';
+      this.#end(run, EgressStatus.EGRESS_FAILED, 'the embedded recorder was told to fail');
+      return;
+    }
+    this.#touch(run, EgressStatus.EGRESS_ACTIVE);
+    run.file.startedAt = nanoseconds(clock.now());
+    this.#parts.events.emit({ event: 'egress_updated', egressInfo: run.info });
+    if (faults().recorder === 'dying')
+      runLater(this.#context, { ms: timings.dyingMs }, () => this.#kill(run));
+  }
+
+  #kill(run: Run): void {
+    run.isDead = true;
+    this.#waiting.delete(run);
+    const { roomName, egressId } = run.info;
+    runLater(this.#context, { ms: this.#context.timings.recorderGoneMs }, () => {
+      this.#parts.rooms.leave(roomName, egressId, DisconnectReason.UNKNOWN_REASON);
+    });
+  }
+
+  #finish(run: Run, reason: string): void {
+    this.#waiting.delete(run);
+    run.info.details = `End reason: ${reason}`;
+    if (run.info.status === EgressStatus.EGRESS_STARTING) {
+      run.info.errorCode = 412;
+      this.#end(run, EgressStatus.EGRESS_ABORTED, 'Stop called before pipeline could start');
+      return;
+    }
+    this.#touch(run, EgressStatus.EGRESS_ENDING);
+    run.file.endedAt = nanoseconds(this.#context.clock.now());
+    run.file.duration = run.file.endedAt - run.file.startedAt;
+    this.#parts.events.emit({ event: 'egress_updated', egressInfo: run.info });
+    runLater(this.#context, { ms: this.#context.timings.finishMs }, () => this.#store(run));
+  }
+
+  async #store(run: Run): Promise<void> {
+    if (run.isDead) return;
+    const content = silentMp4(Number(run.file.duration / NANOSECONDS_PER_MS) + HELD_MS);
+    try {
+      run.file.location = await storeRecording(run.output, content, this.#parts.recordingDir);
+    } catch (error) {
+      this.#end(run, EgressStatus.EGRESS_FAILED, error instanceof Error ? error.message : String(error));
+      return;
+    }
+    run.file.size = BigInt(content.length);
+    this.#end(run, EgressStatus.EGRESS_COMPLETE);
+  }
+
+  #end(run: Run, status: EgressStatus, error = ''): void {
+    const { rooms, events } = this.#parts;
+    this.#touch(run, status);
     run.info.endedAt = run.info.updatedAt;
     run.info.error = error;
     rooms.leave(run.info.roomName, run.info.egressId, DisconnectReason.CLIENT_INITIATED);
     events.emit({ event: 'egress_ended', egressInfo: run.info });
-  };
+  }
 
-  const join = (run: Run) => {
-    if (run.isDead || isOver(run.info)) return;
-    const { egressId: identity, roomName } = run.info;
-    rooms.join(roomName, { identity, kind: ParticipantInfo_Kind.EGRESS, permission: RECORDER_PERMISSION });
-    // The start times in the start response and in the final record of a real recording differ by this much.
-    run.info.startedAt += nanoseconds(START_SHIFT_MS);
-  };
-
-  const activateWhenPublished = (run: Run) => {
-    const sinceMs = clock.now() - Number(run.info.startedAt / NANOSECONDS_PER_MS);
-    if (isPublishedIn(rooms, run.info.roomName)) {
-      activateLater(run, Math.max(0, timings.activeMs - sinceMs));
-      return;
-    }
-    waiting.add(run);
-  };
-
-  /** Runs that wait for the first published track of their room. */
-  const waiting = new Set<Run>();
-
-  const activateLater = (run: Run, ms: number) => {
-    waiting.delete(run);
-    runLater(context, { ms }, () => activate(run));
-  };
-
-  const activate = (run: Run) => {
-    if (run.info.status !== EgressStatus.EGRESS_STARTING || run.isDead) return;
-    if (context.faults().recorder === 'failing') {
-      run.info.details = 'End reason: Failure';
-      end(run, EgressStatus.EGRESS_FAILED, 'the embedded recorder was told to fail');
-      return;
-    }
-    touch(run, EgressStatus.EGRESS_ACTIVE);
-    run.file.startedAt = nanoseconds(clock.now());
-    events.emit({ event: 'egress_updated', egressInfo: run.info });
-    if (context.faults().recorder === 'dying') runLater(context, { ms: timings.dyingMs }, () => kill(run));
-  };
-
-  const kill = (run: Run) => {
-    run.isDead = true;
-    waiting.delete(run);
-    const { roomName, egressId } = run.info;
-    runLater(context, { ms: timings.recorderGoneMs }, () => {
-      rooms.leave(roomName, egressId, DisconnectReason.UNKNOWN_REASON);
-    });
-  };
-
-  const finish = (run: Run, reason: string) => {
-    waiting.delete(run);
-    run.info.details = `End reason: ${reason}`;
-    if (run.info.status === EgressStatus.EGRESS_STARTING) {
-      run.info.errorCode = 412;
-      end(run, EgressStatus.EGRESS_ABORTED, 'Stop called before pipeline could start');
-      return;
-    }
-    touch(run, EgressStatus.EGRESS_ENDING);
-    run.file.endedAt = nanoseconds(clock.now());
-    run.file.duration = run.file.endedAt - run.file.startedAt;
-    events.emit({ event: 'egress_updated', egressInfo: run.info });
-    runLater(context, { ms: timings.finishMs }, () => store(run));
-  };
-
-  const store = async (run: Run) => {
-    if (run.isDead) return;
-    const content = silentMp4(Number(run.file.duration / NANOSECONDS_PER_MS) + HELD_MS);
-    try {
-      run.file.location = await storeRecording(run.output, content, recordingDir);
-    } catch (error) {
-      end(run, EgressStatus.EGRESS_FAILED, error instanceof Error ? error.message : String(error));
-      return;
-    }
-    run.file.size = BigInt(content.length);
-    end(run, EgressStatus.EGRESS_COMPLETE);
-  };
-
-  events.subscribe((event) => {
-    if (event.event === 'track_published') {
-      for (const run of waiting) {
-        if (run.info.roomName === event.room.name) activateLater(run, timings.activeMs);
-      }
-    }
-    if (event.event !== 'participant_left') return;
-    const run = runs.get(event.participant.identity);
-    const isRecording = run !== undefined && !run.isDead && run.hasBrowser && !isOver(run.info);
-    if (isRecording && run.info.status !== EgressStatus.EGRESS_ENDING) finish(run, 'Source closed');
-  });
-
-  return {
-    start: (request) => {
-      const run = newRun(request, {
-        egressId: `EG_${ids.next()}`,
-        roomId: rooms.find(request.roomName)?.info.sid ?? '',
-        now: clock.now(),
-      });
-      runs.set(run.info.egressId, run);
-      events.emit({ event: 'egress_started', egressInfo: run.info });
-      runLater(context, { ms: timings.recorderJoinMs }, () => {
-        join(run);
-        activateWhenPublished(run);
-      });
-      return run.info;
-    },
-    find: (egressId) => runs.get(egressId),
-    list: () => [...runs.values()].map(({ info }) => info),
-    stop: (run) => {
-      if (run.info.status !== EgressStatus.EGRESS_ENDING) finish(run, 'StopEgress API');
-    },
-    closeBrowser: (egressId) => {
-      const run = runs.get(egressId);
-      if (run === undefined) throw new Error(`no egress "${egressId}" runs`);
-      run.hasBrowser = false;
-      rooms.leave(run.info.roomName, egressId, DisconnectReason.UNKNOWN_REASON);
-    },
-    kill: (egressId) => {
-      const run = runs.get(egressId);
-      if (run === undefined) throw new Error(`no egress "${egressId}" runs`);
-      kill(run);
-    },
-  };
+  #touch({ info }: Run, status: EgressStatus): void {
+    info.status = status;
+    info.updatedAt = nanoseconds(this.#context.clock.now());
+  }
 }
 
 const RECORDER_PERMISSION = new ParticipantPermission({ canSubscribe: true, hidden: true, recorder: true });

@@ -41,112 +41,133 @@ export class RoomFullError extends Error {
 }
 
 export function createRooms(context: SimulatorContext, events: EventStream): Rooms {
-  const live = new Map<string, LiveRoom>();
+  return new EmbeddedRooms(context, events);
+}
 
-  const closeLater = (room: LiveRoom, seconds: number) => {
+class EmbeddedRooms implements Rooms {
+  readonly #context: SimulatorContext;
+  readonly #events: EventStream;
+  readonly #live = new Map<string, LiveRoom>();
+
+  constructor(context: SimulatorContext, events: EventStream) {
+    this.#context = context;
+    this.#events = events;
+  }
+
+  open(settings: RoomSettings): Room {
+    const name = settings.name ?? '';
+    const existing = this.#live.get(name);
+    if (existing !== undefined) return existing.info;
+    const info = newRoom(settings, this.#context);
+    const room = newLiveRoom(info, this.#context.clock.now());
+    this.#live.set(name, room);
+    this.#events.emit({ event: 'room_started', room: info });
+    this.#closeLater(room, info.emptyTimeout);
+    return info;
+  }
+
+  find(name: string): LiveRoom | undefined {
+    return this.#live.get(name);
+  }
+
+  list(): readonly Room[] {
+    return [...this.#live.values()].map(({ info }) => info);
+  }
+
+  join(name: string, joiner: Joiner): ParticipantInfo {
+    this.open({ name });
+    const room = liveRoom(this.#live, name);
+    const previous = room.participants.get(joiner.identity);
+    if (previous !== undefined) this.#remove(room, previous, DisconnectReason.DUPLICATE_IDENTITY);
+    const participant = newParticipant(joiner, this.#context);
+    if (!isDependent(participant)) {
+      if (isFull(room))
+        throw new RoomFullError(`the room "${name}" has its ${room.info.maxParticipants} participants`);
+      room.wasJoined = true;
+      room.closing.abort();
+    }
+    room.participants.set(participant.identity, participant);
+    if (isRecorder(participant)) count(room, this.#context);
+    else countLater(room, this.#context);
+    this.#events.emit({ event: 'participant_joined', room: room.info, participant });
+    return participant;
+  }
+
+  leave(name: string, identity: string, reason: DisconnectReason): boolean {
+    const room = this.#live.get(name);
+    const participant = room?.participants.get(identity);
+    if (room === undefined || participant === undefined) return false;
+    this.#remove(room, participant, reason);
+    if (room.wasJoined && !isDependent(participant) && !isOccupied(room)) {
+      this.#closeLater(room, room.info.departureTimeout);
+    }
+    return true;
+  }
+
+  publish(name: string, identity: string, track: TrackInfo): TrackInfo {
+    const room = liveRoom(this.#live, name);
+    const participant = room.participants.get(identity);
+    if (participant === undefined) throw new Error(`nobody called "${identity}" is in the room`);
+    participant.tracks.push(track);
+    participant.isPublisher = true;
+    participant.version += 1;
+    countLater(room, this.#context);
+    this.#events.emit({ event: 'track_published', room: room.info, participant, track });
+    return track;
+  }
+
+  unpublish(name: string, identity: string, trackSid: string): boolean {
+    const room = this.#live.get(name);
+    const participant = room?.participants.get(identity);
+    const track = participant?.tracks.find(({ sid }) => sid === trackSid);
+    if (room === undefined || participant === undefined || track === undefined) return false;
+    this.#takeTrack(room, participant, track);
+    return true;
+  }
+
+  setMetadata(name: string, metadata: string): Room {
+    const room = liveRoom(this.#live, name);
+    room.info.metadata = metadata;
+    count(room, this.#context);
+    return room.info;
+  }
+
+  close(name: string, reason: DisconnectReason): void {
+    this.#close(liveRoom(this.#live, name), reason);
+  }
+
+  #closeLater(room: LiveRoom, seconds: number): void {
     room.closing.abort();
     room.closing = new AbortController();
-    runLater(context, { ms: seconds * 1000, signal: room.closing.signal }, () =>
-      close(room, DisconnectReason.ROOM_CLOSED),
+    runLater(this.#context, { ms: seconds * 1000, signal: room.closing.signal }, () =>
+      this.#close(room, DisconnectReason.ROOM_CLOSED),
     );
-  };
+  }
 
-  const open = (settings: RoomSettings): Room => {
-    const name = settings.name ?? '';
-    const existing = live.get(name);
-    if (existing !== undefined) return existing.info;
-    const info = newRoom(settings, context);
-    const room = newLiveRoom(info, context.clock.now());
-    live.set(name, room);
-    events.emit({ event: 'room_started', room: info });
-    closeLater(room, info.emptyTimeout);
-    return info;
-  };
+  #close(room: LiveRoom, reason: DisconnectReason): void {
+    // Removes the room from the map first, so that listeners of participant_left do not find a room that is closing.
+    this.#live.delete(room.info.name);
+    room.closing.abort();
+    for (const participant of [...room.participants.values()]) this.#remove(room, participant, reason);
+    this.#events.emit({ event: 'room_finished', room: room.info });
+  }
 
-  const remove = (room: LiveRoom, participant: ParticipantInfo, reason: DisconnectReason) => {
-    for (const track of [...participant.tracks]) takeTrack(room, participant, track);
+  #remove(room: LiveRoom, participant: ParticipantInfo, reason: DisconnectReason): void {
+    for (const track of [...participant.tracks]) this.#takeTrack(room, participant, track);
     room.participants.delete(participant.identity);
     participant.state = ParticipantInfo_State.DISCONNECTED;
     participant.disconnectReason = reason;
     participant.version += 1;
-    events.emit({ event: 'participant_left', room: room.info, participant });
-    if (isRecorder(participant)) count(room, context);
-    else countLater(room, context);
-  };
+    this.#events.emit({ event: 'participant_left', room: room.info, participant });
+    if (isRecorder(participant)) count(room, this.#context);
+    else countLater(room, this.#context);
+  }
 
-  const takeTrack = (room: LiveRoom, participant: ParticipantInfo, track: TrackInfo) => {
+  #takeTrack(room: LiveRoom, participant: ParticipantInfo, track: TrackInfo): void {
     participant.tracks = participant.tracks.filter(({ sid }) => sid !== track.sid);
     participant.version += 1;
-    events.emit({ event: 'track_unpublished', room: room.info, participant, track });
-  };
-
-  const close = (room: LiveRoom, reason: DisconnectReason) => {
-    // Removes the room from the map first, so that listeners of participant_left do not find a room that is closing.
-    live.delete(room.info.name);
-    room.closing.abort();
-    for (const participant of [...room.participants.values()]) remove(room, participant, reason);
-    events.emit({ event: 'room_finished', room: room.info });
-  };
-
-  return {
-    open,
-    find: (name) => live.get(name),
-    list: () => [...live.values()].map(({ info }) => info),
-    join: (name, joiner) => {
-      open({ name });
-      const room = liveRoom(live, name);
-      const previous = room.participants.get(joiner.identity);
-      if (previous !== undefined) remove(room, previous, DisconnectReason.DUPLICATE_IDENTITY);
-      const participant = newParticipant(joiner, context);
-      if (!isDependent(participant)) {
-        if (isFull(room))
-          throw new RoomFullError(`the room "${name}" has its ${room.info.maxParticipants} participants`);
-        room.wasJoined = true;
-        room.closing.abort();
-      }
-      room.participants.set(participant.identity, participant);
-      if (isRecorder(participant)) count(room, context);
-      else countLater(room, context);
-      events.emit({ event: 'participant_joined', room: room.info, participant });
-      return participant;
-    },
-    leave: (name, identity, reason) => {
-      const room = live.get(name);
-      const participant = room?.participants.get(identity);
-      if (room === undefined || participant === undefined) return false;
-      remove(room, participant, reason);
-      if (room.wasJoined && !isDependent(participant) && !isOccupied(room)) {
-        closeLater(room, room.info.departureTimeout);
-      }
-      return true;
-    },
-    publish: (name, identity, track) => {
-      const room = liveRoom(live, name);
-      const participant = room.participants.get(identity);
-      if (participant === undefined) throw new Error(`nobody called "${identity}" is in the room`);
-      participant.tracks.push(track);
-      participant.isPublisher = true;
-      participant.version += 1;
-      countLater(room, context);
-      events.emit({ event: 'track_published', room: room.info, participant, track });
-      return track;
-    },
-    unpublish: (name, identity, trackSid) => {
-      const room = live.get(name);
-      const participant = room?.participants.get(identity);
-      const track = participant?.tracks.find(({ sid }) => sid === trackSid);
-      if (room === undefined || participant === undefined || track === undefined) return false;
-      takeTrack(room, participant, track);
-      return true;
-    },
-    setMetadata: (name, metadata) => {
-      const room = liveRoom(live, name);
-      room.info.metadata = metadata;
-      count(room, context);
-      return room.info;
-    },
-    close: (name, reason) => close(liveRoom(live, name), reason),
-  };
+    this.#events.emit({ event: 'track_unpublished', room: room.info, participant, track });
+  }
 }
 
 function liveRoom(live: ReadonlyMap<string, LiveRoom>, name: string): LiveRoom {

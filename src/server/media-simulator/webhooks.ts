@@ -11,7 +11,7 @@ import {
 import type { SimulatorContext } from './settings.ts';
 
 /** The events of the media server, named as in LiveKit's webhooks. */
-type MediaEvent =
+export type MediaEvent =
   | { readonly event: 'room_started' | 'room_finished'; readonly room: Room }
   | {
       readonly event: 'participant_joined' | 'participant_left';
