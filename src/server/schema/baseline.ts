@@ -15,11 +15,15 @@ export async function createTables(
 ): Promise<void> {
   const statements = [
     ...recordingTables(types),
+    ...turnTables(types),
     ...eventTables(types),
+    ...sessionTables(types),
     ...webhookTables(types),
+    ...deliveryTables(types),
     ...roomTables(types),
     ...accessTables(types),
     ...transcriptionTables(types),
+    ...liveTables(types),
     ...segmentTables(types, engine),
   ];
   for (const statement of statements) await statement.execute(db);
@@ -28,7 +32,6 @@ export async function createTables(
 /** Leased rows are sorted after due ones, so that a claim does not scan rows that other instances hold. */
 const CLAIMABLE_AT = sql`case when "leaseUntil" > "dueAt" then "leaseUntil" else "dueAt" end`;
 
-/** Recordings, who spoke when during them, and each participant's audio for those that request it. */
 function recordingTables({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "recordings" (
@@ -60,6 +63,12 @@ function recordingTables({ text, integer }: ColumnTypes): Statements {
     // This index is the lock: one active recording per room. The claim repeats its predicate literally.
     sql`create unique index "recordingsOneActivePerRoom" on "recordings" ("room")
       where status in ('starting', 'recording')`,
+  ];
+}
+
+/** Who spoke when during a recording, and each participant's audio. */
+function turnTables({ text, integer }: ColumnTypes): Statements {
+  return [
     sql`create table "turns" (
       "recordingId" ${text} not null,
       "trackId" ${text} not null,
@@ -88,7 +97,6 @@ function recordingTables({ text, integer }: ColumnTypes): Statements {
   ];
 }
 
-/** Events, the rooms, people and tracks that they report, and comparisons with the media server. */
 function eventTables({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "counters" (
@@ -118,6 +126,12 @@ function eventTables({ text, integer }: ColumnTypes): Statements {
       "afterCreatedAt" ${integer},
       "afterId" ${text}
     )`,
+  ];
+}
+
+/** The rooms, people and tracks that events report, and comparisons with the media server. */
+function sessionTables({ text, integer }: ColumnTypes): Statements {
+  return [
     sql`create table "roomSessions" (
       "sid" ${text} not null primary key,
       "name" ${text} not null,
@@ -178,6 +192,11 @@ function webhookTables({ text, integer }: ColumnTypes): Statements {
       "id" ${text} not null primary key,
       "deletedAt" ${integer} not null
     )`,
+  ];
+}
+
+function deliveryTables({ text, integer }: ColumnTypes): Statements {
+  return [
     sql`create table "deliveries" (
       "id" ${text} not null primary key,
       "webhookId" ${text} not null,
@@ -328,6 +347,12 @@ function transcriptionTables({ text, integer }: ColumnTypes): Statements {
       where kind = 'post' and status <> 'failed'`,
     sql`create index "transcriptionsOpen" on "transcriptions" ("status", "dueAt")
       where status in ('queued', 'processing')`,
+  ];
+}
+
+/** What is said right now, and the workers that listen. */
+function liveTables({ text, integer }: ColumnTypes): Statements {
+  return [
     sql`create table "interimSegments" (
       "transcriptionId" ${text} not null,
       "trackId" ${text} not null,

@@ -15,25 +15,7 @@ const BY_ID = '/v1/keys/:keyId';
 
 export function keyRoutes(deps: KeyDeps): readonly Route[] {
   return [
-    defineRoute({
-      method: 'POST',
-      path: COLLECTION,
-      operationId: 'createKey',
-      tag: 'keys',
-      summary: 'Create an API key',
-      description:
-        'Callers send its id as X-Api-Key and sign with its secret. Only this response has the secret.',
-      security: 'signed',
-      scopes: 'root',
-      body: KeyCreateSchema,
-      success: { 201: { description: 'The key, with its secret', schema: KeySchema } },
-      errors: ['conflict', 'storage-unavailable'],
-      handle: async ({ body }) => {
-        const key = await createKey(deps, body);
-        return { status: 201, body: key, ids: { keyId: key.id } };
-      },
-      checkRepeated: async ({ body }) => await ensureActive(deps, (body as Key).id),
-    }),
+    creationRoute(deps),
     defineRoute({
       method: 'GET',
       path: COLLECTION,
@@ -74,23 +56,49 @@ export function keyRoutes(deps: KeyDeps): readonly Route[] {
       errors: ['key-not-found', 'storage-unavailable'],
       handle: async ({ params }) => ({ status: 200, body: await getKey(deps, params.keyId) }),
     }),
-    defineRoute({
-      method: 'DELETE',
-      path: BY_ID,
-      operationId: 'revokeKey',
-      tag: 'keys',
-      summary: 'Revoke an API key',
-      description:
-        'This instance refuses the key at once, the others within 5 s. The key stays in the list, without its secret.',
-      security: 'signed',
-      scopes: 'root',
-      params: KeyParams,
-      success: { 204: { description: 'The key is revoked' } },
-      errors: ['key-not-found', 'storage-unavailable'],
-      handle: async ({ params }) => {
-        await revokeKey(deps, params.keyId);
-        return { status: 204 };
-      },
-    }),
+    revocationRoute(deps),
   ];
+}
+
+function creationRoute(deps: KeyDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: COLLECTION,
+    operationId: 'createKey',
+    tag: 'keys',
+    summary: 'Create an API key',
+    description:
+      'Callers send its id as X-Api-Key and sign with its secret. Only this response has the secret.',
+    security: 'signed',
+    scopes: 'root',
+    body: KeyCreateSchema,
+    success: { 201: { description: 'The key, with its secret', schema: KeySchema } },
+    errors: ['conflict', 'storage-unavailable'],
+    handle: async ({ body }) => {
+      const key = await createKey(deps, body);
+      return { status: 201, body: key, ids: { keyId: key.id } };
+    },
+    checkRepeated: async ({ body }) => await ensureActive(deps, (body as Key).id),
+  });
+}
+
+function revocationRoute(deps: KeyDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: BY_ID,
+    operationId: 'revokeKey',
+    tag: 'keys',
+    summary: 'Revoke an API key',
+    description:
+      'This instance refuses the key at once, the others within 5 s. The key stays in the list, without its secret.',
+    security: 'signed',
+    scopes: 'root',
+    params: KeyParams,
+    success: { 204: { description: 'The key is revoked' } },
+    errors: ['key-not-found', 'storage-unavailable'],
+    handle: async ({ params }) => {
+      await revokeKey(deps, params.keyId);
+      return { status: 204 };
+    },
+  });
 }
