@@ -33,15 +33,7 @@ export function createPresenceStore(connection: Connection): PresenceStore {
     },
     listOpenRooms: () =>
       db.selectFrom('roomSessions').selectAll().where('endedAt', 'is', null).orderBy('sid').execute(),
-    findRoomAt: (name, at) =>
-      db
-        .selectFrom('roomSessions')
-        .selectAll()
-        .where('name', '=', sanitizeText(name))
-        .where('createdAt', '<=', at)
-        .orderBy('createdAt', 'desc')
-        .limit(1)
-        .executeTakeFirst(),
+    findRoomAt: (name, at) => findRoomAt(connection, name, at),
     findParticipant: (sid) =>
       db.selectFrom('participantSessions').selectAll().where('sid', '=', sid).executeTakeFirst(),
     findParticipants: (sids) =>
@@ -69,6 +61,17 @@ export function createPresenceStore(connection: Connection): PresenceStore {
     saveAtCommit: (changed) => saveAtCommit(connection, changed),
     purge: (before, limit) => purgeRooms(connection, before, limit),
   };
+}
+
+async function findRoomAt({ db }: Connection, name: string, at: number): Promise<RoomSession | undefined> {
+  return await db
+    .selectFrom('roomSessions')
+    .selectAll()
+    .where('name', '=', sanitizeText(name))
+    .where('createdAt', '<=', at)
+    .orderBy('createdAt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /**

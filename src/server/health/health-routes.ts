@@ -62,21 +62,27 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       },
       errors: [],
       handle: async () => {
-        const { ready, checks } = await checkReadiness();
-        const refusedSince = deps.eventsRefusedSince();
-        const purgeRefusedSince = deps.purgeRefusedSince();
-        const readiness = {
-          ready: ready && !deps.isShuttingDown(),
-          checks,
-          ...(refusedSince === undefined ? {} : { eventsRefusedSince: new Date(refusedSince).toISOString() }),
-          ...(purgeRefusedSince === undefined
-            ? {}
-            : { purgeRefusedSince: new Date(purgeRefusedSince).toISOString() }),
-        };
+        const readiness = describeReadiness(deps, await checkReadiness());
         return { status: readiness.ready ? 200 : 503, body: readiness };
       },
     }),
   ];
+}
+
+/** Adds what is refused to the result of the checks. An instance that is shutting down is not ready. */
+function describeReadiness(
+  deps: HealthDeps,
+  { ready, checks }: Pick<Readiness, 'ready' | 'checks'>,
+): Readiness {
+  const toInstant = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+  const eventsRefusedSince = toInstant(deps.eventsRefusedSince());
+  const purgeRefusedSince = toInstant(deps.purgeRefusedSince());
+  return {
+    ready: ready && !deps.isShuttingDown(),
+    checks,
+    ...(eventsRefusedSince === undefined ? {} : { eventsRefusedSince }),
+    ...(purgeRefusedSince === undefined ? {} : { purgeRefusedSince }),
+  };
 }
 
 export function selfCheckRoutes(deps: SelfCheckDeps): readonly Route[] {

@@ -8,19 +8,7 @@ const COLUMNS = ['room', 'identity', 'createdAt', 'blockedUntil'] as const;
 
 export function createBlockStore({ db, changes, atomically }: Connection): BlockStore {
   return {
-    save: async ({ room, identity, createdAt, blockedUntil }) => {
-      await atomically(async (within) => {
-        const changeNumber = await nextChange(within);
-        await within
-          .insertInto('blocks')
-          .values({ room, identity, createdAt, blockedUntil, changeNumber })
-          .onConflict((conflict) =>
-            conflict.columns(['room', 'identity']).doUpdateSet({ createdAt, blockedUntil, changeNumber }),
-          )
-          .execute();
-        changes.note(within, 'blocks');
-      });
-    },
+    save: (block) => atomically((within) => saveBlock({ db: within, changes }, block)),
     find: (subject, now) =>
       db
         .selectFrom('blocks')
@@ -29,12 +17,7 @@ export function createBlockStore({ db, changes, atomically }: Connection): Block
         .where('identity', '=', subject.identity)
         .where(lastsAt(now))
         .executeTakeFirst(),
-    listLasting: ({ now, after, limit }) => {
-      let select = db.selectFrom('blocks').select(COLUMNS).where(lastsAt(now));
-      if (after !== undefined)
-        select = select.where(sql<boolean>`(room, identity) > (${after.room}, ${after.identity})`);
-      return select.orderBy('room').orderBy('identity').limit(limit).execute();
-    },
+    listLasting: (query) => listLasting(db, query),
     lastChange: async () => {
       const { value } = await db
         .selectFrom('counters')
@@ -67,24 +50,51 @@ export function createBlockStore({ db, changes, atomically }: Connection): Block
         return numUpdatedRows > 0n;
       }),
     listPresent: (now) => listPresent(db, now),
-    purge: async (before, limit) => {
-      const ended = db
-        .selectFrom('blocks')
-        .select(['room', 'identity'])
-        .where('blockedUntil', '<=', before)
-        .where('createdAt', '<=', before)
-        .orderBy('blockedUntil')
-        .limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('blocks')
-        // Repeats the condition, so that a block that was renewed in the meantime is kept.
-        .where('blockedUntil', '<=', before)
-        .where('createdAt', '<=', before)
-        .where(sql<boolean>`(room, identity) in (${ended})`)
-        .executeTakeFirst();
-      return Number(numDeletedRows);
-    },
+    purge: (before, limit) => purgeBlocks(db, before, limit),
   };
+}
+
+async function saveBlock(
+  { db, changes }: { readonly db: Database; readonly changes: Connection['changes'] },
+  { room, identity, createdAt, blockedUntil }: Block,
+): Promise<void> {
+  const changeNumber = await nextChange(db);
+  await db
+    .insertInto('blocks')
+    .values({ room, identity, createdAt, blockedUntil, changeNumber })
+    .onConflict((conflict) =>
+      conflict.columns(['room', 'identity']).doUpdateSet({ createdAt, blockedUntil, changeNumber }),
+    )
+    .execute();
+  changes.note(db, 'blocks');
+}
+
+function listLasting(
+  db: Database,
+  { now, after, limit }: Parameters<BlockStore['listLasting']>[0],
+): Promise<readonly Block[]> {
+  let select = db.selectFrom('blocks').select(COLUMNS).where(lastsAt(now));
+  if (after !== undefined)
+    select = select.where(sql<boolean>`(room, identity) > (${after.room}, ${after.identity})`);
+  return select.orderBy('room').orderBy('identity').limit(limit).execute();
+}
+
+async function purgeBlocks(db: Database, before: number, limit: number): Promise<number> {
+  const ended = db
+    .selectFrom('blocks')
+    .select(['room', 'identity'])
+    .where('blockedUntil', '<=', before)
+    .where('createdAt', '<=', before)
+    .orderBy('blockedUntil')
+    .limit(limit);
+  const { numDeletedRows } = await db
+    .deleteFrom('blocks')
+    // Repeats the condition, so that a block that was renewed in the meantime is kept.
+    .where('blockedUntil', '<=', before)
+    .where('createdAt', '<=', before)
+    .where(sql<boolean>`(room, identity) in (${ended})`)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 /** The counter is locked until the commit, so that nobody sees a later change without the earlier ones. */
