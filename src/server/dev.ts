@@ -7,6 +7,7 @@ import { requireModels } from './app/open-speech.ts';
 import { findPackageRoot } from './app/package-root.ts';
 import { type RunningService, startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
+import { requireKeyOfSecrets } from './app/stored-key.ts';
 import { recorder } from './dev/add-ons/recorder.ts';
 import {
   type AbsentAddOn,
@@ -38,6 +39,8 @@ export type DevOptions = {
   readonly without: readonly DevAddOn[];
   readonly host: string | undefined;
   readonly port: number | undefined;
+  /** Whether a new encryption key is made when secrets are stored, but the key file is lost. */
+  readonly newKey: boolean;
   /** Ends the development server when it is aborted. */
   readonly signal: AbortSignal;
   /** Receives progress lines for the user during the start. */
@@ -104,6 +107,7 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
   const { own, areCredentialsNew } = await withCredentials(options, environment, dataDir);
   const draft = loadConfig(own);
   // Checks this before anything is started.
+  if (!options.newKey) await requireKeyOfSecrets(draft);
   if (isSpeechRequired(options)) requireModels(draft.speech, defaultCacheDir(environment));
   const media = await startMedia({
     environment,
@@ -207,6 +211,7 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
     clock: systemClock,
     ids: systemIds,
     developmentMedia: media.kind === 'external' ? undefined : media.kind,
+    isNewKeyAccepted: options.newKey,
   });
   const addOns = startAddOns({ ...chosen, required: options.with, clock: systemClock, progress });
   try {

@@ -6,6 +6,7 @@ import { readDatabaseOptions } from './app/open-adapters.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
+import { requireKeyOfSecrets } from './app/stored-key.ts';
 import { createLog } from './platform/pino-log.ts';
 import { checkSqliteFile, requireWritableFolder } from './platform/storage/sqlite/file.ts';
 import { systemClock, systemIds } from './platform/system.ts';
@@ -15,6 +16,8 @@ import { checkEncryptionKey } from './webhooks/secrets/encryption-keys.ts';
 type ServeOptions = {
   /** Whether to only validate the settings, and that DATA_DIR can be used. */
   readonly check: boolean;
+  /** Whether a new encryption key is made when secrets are stored, but the key file is lost. */
+  readonly newKey: boolean;
   /** Override HOST and PORT. */
   readonly host: string | undefined;
   readonly port: number | undefined;
@@ -33,6 +36,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (options.check) {
     for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`);
     await checkDataFolder(config);
+    if (!options.newKey) await requireKeyOfSecrets(config);
     return;
   }
   keepGarbageLow();
@@ -40,7 +44,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const version = packageVersion(findPackageRoot(import.meta.dirname));
   const log = createLog(config.values.LOG_LEVEL, { version, instance: instanceId });
   for (const warning of warnings) log.warn({ setting: warning }, 'a setting is not recommended');
-  const service = await startService(config, { log, clock: systemClock, ids: systemIds, instanceId });
+  const parts = { log, clock: systemClock, ids: systemIds, instanceId, isNewKeyAccepted: options.newKey };
+  const service = await startService(config, parts);
   log.info({ url: service.url }, 'listening');
   try {
     await untilEnd(options.signal, service.failed);

@@ -8,6 +8,7 @@ import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { Closers, createFailure, untilEnd } from './app/shutdown.ts';
 import type { Store } from './app/store.ts';
+import { requireKeyOfSecrets } from './app/stored-key.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { createWorkerMetrics, serveMetrics, type WorkerMetrics } from './metrics/metrics-routes.ts';
 import { createLivekitMediaServer } from './platform/livekit/livekit-media-server.ts';
@@ -78,6 +79,7 @@ export async function startWorker(config: Config, parts: WorkerParts): Promise<R
   const closers = new Closers(parts.log);
   const failure = createFailure(parts.log);
   try {
+    await requireKeyOfSecrets(config);
     const store = await openStore({
       ...parts,
       database: readDatabaseOptions(config),

@@ -8,6 +8,11 @@ export const PORT = option('--port <port>', 'port to listen on, 0 for a free one
   parse: wholeNumber(0, 65_535),
 });
 
+export const NEW_KEY = flag(
+  '--new-key',
+  'make a new encryption key if its file is lost, although stored secrets then cannot be opened',
+);
+
 const serve = defineCommand({
   noun: 'serve',
   verb: '',
@@ -20,6 +25,7 @@ const serve = defineCommand({
   options: {
     check: flag('--check', 'check the settings and DATA_DIR, and exit; the exit code is 7 if one is invalid'),
     printConfig: flag('--print-config', 'print the effective settings, secrets masked, and exit'),
+    newKey: NEW_KEY,
     host: HOST,
     port: PORT,
   },
@@ -31,12 +37,12 @@ const serve = defineCommand({
     { line: 'rtc serve --check', does: 'Before a deployment' },
     { line: 'rtc serve --print-config --json HOST,PORT', does: 'Two of the effective settings' },
   ],
-  async run(context, { check, printConfig, host, port }) {
+  async run(context, { check, printConfig, newKey, host, port }) {
     const { signal, loaders } = context.io;
     try {
       const { serve: run, readSettings } = await loaders.serve();
       if (printConfig) return settingsResult(readSettings({ host, port }));
-      await run({ check, host, port, signal });
+      await run({ check, newKey, host, port, signal });
     } catch (error) {
       throw startError(error, { exitCode: check ? EXIT.negative : EXIT.failure, signal });
     }

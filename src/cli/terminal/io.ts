@@ -223,6 +223,7 @@ export type WorkerOptions = { readonly kind: WorkerKind; readonly signal: AbortS
 /** `rtc serve`: resolves when the service has closed after `signal`. */
 export type ServeOptions = {
   readonly check: boolean;
+  readonly newKey: boolean;
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;
@@ -235,6 +236,7 @@ export type DevOptions = {
   readonly with: readonly DevAddOn[];
   /** Add-ons that are not started. */
   readonly without: readonly DevAddOn[];
+  readonly newKey: boolean;
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;

@@ -34,6 +34,8 @@ export type ServiceParts = {
   readonly instanceId?: string | undefined;
   /** The media server that `rtc dev` has started; undefined elsewhere. */
   readonly developmentMedia?: DevelopmentMedia | undefined;
+  /** Whether the service may make a new encryption key when secrets are stored, but the key file is lost. */
+  readonly isNewKeyAccepted?: boolean | undefined;
 };
 
 /** Every adapter of the service. `clock` is the store's clock. */

@@ -32,6 +32,7 @@ import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
 import { Closers, createBackground, createFailure, requestCloser } from './shutdown.ts';
 import type { Store } from './store.ts';
+import { prepareKeyOfSecrets } from './stored-key.ts';
 
 export type RunningService = {
   /** The address on which the service listens, such as http://127.0.0.1:3000. */
@@ -77,6 +78,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   const version = packageVersion(root);
   let listeningPort = config.port;
   const ownUrl = (): string => serviceUrl(config, listeningPort);
+  await prepareKeyOfSecrets(config, parts);
   const adapters = await openAdapters(config, { ...parts, version, serviceUrl: ownUrl }, closers);
   const { metrics } = adapters;
   if (metrics !== undefined) watchForMetrics(config, adapters, metrics);

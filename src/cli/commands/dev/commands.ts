@@ -21,7 +21,7 @@ import { serveConsole } from '../console/serve-console.ts';
 import { findParticipant } from '../participants/find-participant.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
-import { HOST, PORT } from '../serve.ts';
+import { HOST, NEW_KEY, PORT } from '../serve.ts';
 import { announceDev, type KeptProfile, keepProfile, READY_FIELDS } from './announce.ts';
 
 const MEDIA = ['livekit', 'embedded'] as const;
@@ -98,6 +98,7 @@ const dev = defineCommand({
       },
     ),
     without: option('--without <add-ons>', 'add-ons that are not started', { parse: addOnNames }),
+    newKey: NEW_KEY,
     host: HOST,
     port: PORT,
   },
@@ -107,7 +108,7 @@ const dev = defineCommand({
     { line: 'rtc dev --with stt-live,stt-post', does: 'Fail if speech to text cannot run' },
     { line: 'rtc dev --without stt-post,recorder', does: 'Without two of the add-ons' },
   ],
-  async run(context, { media, host, port, with: required = [], without = [] }) {
+  async run(context, { media, newKey, host, port, with: required = [], without = [] }) {
     requireNoneTwice(required, without);
     const { signal, loaders } = context.io;
     const statusLine = createStatusLine(context.io);
@@ -118,6 +119,7 @@ const dev = defineCommand({
         media,
         with: required,
         without,
+        newKey,
         host,
         port,
         signal,

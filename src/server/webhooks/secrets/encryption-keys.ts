@@ -14,11 +14,13 @@ import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SecretBox } from '../sender/sender.ts';
 
-const FILE = 'encryption.key';
+export function encryptionKeyPath(dataDir: string): string {
+  return join(dataDir, 'encryption.key');
+}
 
 /**
  * Reads the key file of the data directory, and creates it on first use with access for its owner only. Without the file the
- * stored secrets are lost. A file that other users may read, such as a copy or a restored backup, causes a warning and no
+ * stored secrets are lost: callers check first that the database needs none that is gone. A file that other users may read, such as a copy or a restored backup, causes a warning and no
  * error, because a mounted secret may have to be readable.
  */
 export function readEncryptionKey(
@@ -26,7 +28,7 @@ export function readEncryptionKey(
   log: Pick<Log, 'warn'>,
   platform: NodeJS.Platform = process.platform,
 ): Buffer {
-  const path = join(dataDir, FILE);
+  const path = encryptionKeyPath(dataDir);
   const kept = readKeyFile(path) ?? makeKey(dataDir, path);
   if (isOpenToOthers(path, platform))
     log.warn({ path }, 'others may read the encryption key; run chmod 600 on it');
@@ -39,7 +41,7 @@ export function readEncryptionKey(
  * @throws an error when the file cannot be read, or holds no key.
  */
 export function checkEncryptionKey(dataDir: string): boolean {
-  const path = join(dataDir, FILE);
+  const path = encryptionKeyPath(dataDir);
   const kept = readKeyFile(path);
   if (kept !== undefined) parseKey(kept, path);
   return kept !== undefined;

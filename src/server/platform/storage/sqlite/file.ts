@@ -127,19 +127,60 @@ async function inspectDatabase(
       hint: 'move it away, or set DATA_DIR to another folder',
     });
   }
+  await readUnchanged(path, (database) => inspectContent(database, { path, size, migrations }));
+}
+
+/** Reads the database without changing a file. Returns undefined when it has to be repaired by opening it for writing. */
+async function readUnchanged<Result>(
+  path: string,
+  read: (database: DatabaseSync) => Result,
+): Promise<Result | undefined> {
   // A crash right after creation leaves a rollback journal, and only opening for writing can roll it back.
-  if (await exists(`${path}-journal`)) return;
-  const inspect = (location: string | URL): void =>
-    inspectContent(new DatabaseSync(location, READ_ONLY), { path, size, migrations });
-  if (await exists(`${path}-wal`)) return inspect(path);
+  if (await exists(`${path}-journal`)) return undefined;
+  const readAt = (location: string | URL): Result => {
+    const database = new DatabaseSync(location, READ_ONLY);
+    try {
+      return read(database);
+    } finally {
+      database.close();
+    }
+  };
+  if (await exists(`${path}-wal`)) return readAt(path);
   try {
     // Without a log no process has the database open, and `immutable` keeps SQLite from creating files beside it.
-    inspect(new URL(`${pathToFileURL(path).href}?immutable=1`));
+    return readAt(new URL(`${pathToFileURL(path).href}?immutable=1`));
   } catch (error) {
     // Another process may have opened the file in the meantime, so that it was read during a write.
     if (!(await exists(`${path}-wal`))) throw error;
-    inspect(path);
+    return readAt(path);
   }
+}
+
+/** A column of a table, by their names in the database. */
+export type Column = { readonly table: string; readonly column: string };
+
+/**
+ * Whether a row has a value in one of the columns. Changes nothing. An empty file has no rows, and neither has a table that
+ * an older version did not make.
+ *
+ * @throws ServiceError as prepareSqliteFile.
+ */
+export async function hasAnyValue(
+  path: string,
+  columns: readonly Column[],
+  migrations: readonly MigrationName[],
+): Promise<boolean> {
+  await inspectFile(path, migrations);
+  if ((await stat(path)).size === 0) return false;
+  const isFound = await readUnchanged(path, (database) => {
+    const tables = column(database, "select name from sqlite_schema where type = 'table'");
+    return columns.some(
+      (one) =>
+        tables.includes(one.table) &&
+        column(database, `select 1 from "${one.table}" where "${one.column}" is not null limit 1`).length > 0,
+    );
+  });
+  return isFound ?? false;
 }
 
 const READ_ONLY = { readOnly: true, timeout: LOCK_TIMEOUT_MS } as const;
@@ -166,8 +207,6 @@ function inspectContent(database: DatabaseSync, { path, size, migrations }: Insp
     findPending(migrations, applied, `SQLite (${path})`);
   } catch (error) {
     throw isDamage(error) ? damaged(path, readErrorCode(error), error) : error;
-  } finally {
-    database.close();
   }
 }
 
