@@ -18,49 +18,18 @@ import { DeliveryStatus } from '../webhooks/delivery-status.tsx';
 
 /** The live stream of events, newest first. */
 export function Events() {
-  const [room, setRoom] = useState('');
-  const [type, setType] = useState('');
-  const [period, setPeriod] = useState<Period>(LAST_HOUR);
+  const [typed, setTyped] = useState<Typed>({ room: '', type: '', period: LAST_HOUR });
   const [selected, setSelected] = useState<Event>();
-  const filter = useFilter(room, type, period);
+  const filter = useFilter(typed);
   const { events, error, isLoaded } = useEventStream(filter);
-  const command = writeCommand(
-    'events',
-    'tail',
-    ...(room === '' ? [] : ['--room', room]),
-    ...(type === '' ? [] : ['--events', type]),
-    '--since',
-    period.option,
-  );
   return (
     <View
       title="Events"
       note={isLoaded ? `${events.length.toLocaleString()} in this period` : undefined}
-      command={command}
+      command={tailCommand(typed)}
       isFilled
     >
-      <div className="filters">
-        <input
-          type="search"
-          placeholder="Name of a room"
-          aria-label="Only events of this room"
-          value={room}
-          onChange={(event) => setRoom(event.target.value)}
-        />
-        <select
-          aria-label="Only events of this kind"
-          value={type}
-          onChange={(event) => setType(event.target.value)}
-        >
-          <option value="">All kinds</option>
-          {EVENT_TYPES.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <PeriodSelect value={period} onChange={setPeriod} />
-      </div>
+      <Filters typed={typed} onChange={(changed) => setTyped((before) => ({ ...before, ...changed }))} />
       {error !== undefined && <Problem error={error} />}
       {!isLoaded && error === undefined && <Loading />}
       {isLoaded && events.length === 0 && (
@@ -89,7 +58,10 @@ export function Events() {
   );
 }
 
-function useFilter(room: string, type: string, period: Period): EventFilter {
+/** The fields of the filter. */
+type Typed = { readonly room: string; readonly type: string; readonly period: Period };
+
+function useFilter({ room, type, period }: Typed): EventFilter {
   const settled = useDebounced(room.trim());
   return useMemo(
     () => ({
@@ -98,6 +70,46 @@ function useFilter(room: string, type: string, period: Period): EventFilter {
       since: new Date(Date.now() - period.ms).toISOString(),
     }),
     [settled, type, period],
+  );
+}
+
+function tailCommand({ room, type, period }: Typed): string {
+  return writeCommand(
+    'events',
+    'tail',
+    ...(room === '' ? [] : ['--room', room]),
+    ...(type === '' ? [] : ['--events', type]),
+    '--since',
+    period.option,
+  );
+}
+
+type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partial<Typed>) => void };
+
+function Filters({ typed, onChange }: FiltersProps) {
+  return (
+    <div className="filters">
+      <input
+        type="search"
+        placeholder="Name of a room"
+        aria-label="Only events of this room"
+        value={typed.room}
+        onChange={(event) => onChange({ room: event.target.value })}
+      />
+      <select
+        aria-label="Only events of this kind"
+        value={typed.type}
+        onChange={(event) => onChange({ type: event.target.value })}
+      >
+        <option value="">All kinds</option>
+        {EVENT_TYPES.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <PeriodSelect value={typed.period} onChange={(period) => onChange({ period })} />
+    </div>
   );
 }
 

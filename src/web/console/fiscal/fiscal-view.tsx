@@ -45,8 +45,28 @@ type Running =
 
 /** A whole file of people: each row gets its code, or the reason without one. */
 export function Batch() {
+  const { state, run } = useBatch();
+  return (
+    <section className="card card-wide" aria-labelledby="batch-title">
+      <h2 id="batch-title">A whole file</h2>
+      <DropZone onFile={run} />
+      <div aria-live="polite">
+        {state.kind === 'running' && (
+          <p>
+            {state.name}: {state.rows.toLocaleString()} rows so far…
+          </p>
+        )}
+        {state.kind === 'failed' && <Problem error={state.error} />}
+        {state.kind === 'done' && <BatchResult {...state} />}
+      </div>
+      <CommandLine isOffline command="rtc cf generate --file people.csv --append" />
+    </section>
+  );
+}
+
+/** The work on a file, which a worker does; another file ends it. */
+function useBatch() {
   const [state, setState] = useState<Running>({ kind: 'idle' });
-  const [isOver, setOver] = useState(false);
   const worker = useRef<Worker>(null);
   useEffect(() => () => worker.current?.terminate(), []);
   const run = (file: File | undefined): void => {
@@ -65,50 +85,43 @@ export function Batch() {
     };
     started.postMessage(file);
   };
+  return { state, run };
+}
+
+/** Takes a file that is dropped or chosen. */
+function DropZone({ onFile }: { readonly onFile: (file: File | undefined) => void }) {
+  const [isOver, setOver] = useState(false);
   const onDrop = (event: DragEvent): void => {
     event.preventDefault();
     setOver(false);
-    run(event.dataTransfer.files[0]);
+    onFile(event.dataTransfer.files[0]);
   };
   return (
-    <section className="card card-wide" aria-labelledby="batch-title">
-      <h2 id="batch-title">A whole file</h2>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the field within it takes a file by keyboard */}
-      <div
-        className={isOver ? 'drop drop-over' : 'drop'}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={onDrop}
-      >
-        <Upload aria-hidden />
-        <p>
-          Drop a CSV file here, with columns such as surname, name, gender, birth date and city, also in
-          Italian.
-        </p>
-        <label className="button">
-          Choose a file
-          <input
-            type="file"
-            accept=".csv,.tsv,.txt,text/csv"
-            className="sr-only"
-            onChange={(event) => run(event.target.files?.[0])}
-          />
-        </label>
-      </div>
-      <div aria-live="polite">
-        {state.kind === 'running' && (
-          <p>
-            {state.name}: {state.rows.toLocaleString()} rows so far…
-          </p>
-        )}
-        {state.kind === 'failed' && <Problem error={state.error} />}
-        {state.kind === 'done' && <BatchResult {...state} />}
-      </div>
-      <CommandLine isOffline command="rtc cf generate --file people.csv --append" />
-    </section>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the field within it takes a file by keyboard
+    <div
+      className={isOver ? 'drop drop-over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      <Upload aria-hidden />
+      <p>
+        Drop a CSV file here, with columns such as surname, name, gender, birth date and city, also in
+        Italian.
+      </p>
+      <label className="button">
+        Choose a file
+        <input
+          type="file"
+          accept=".csv,.tsv,.txt,text/csv"
+          className="sr-only"
+          onChange={(event) => onFile(event.target.files?.[0])}
+        />
+      </label>
+    </div>
   );
 }
 
@@ -197,54 +210,61 @@ function Checked({ code }: { readonly code: string }): ReactNode {
 }
 
 function Decoded({ decoded }: { readonly decoded: DecodedCode }) {
-  const { birthplace, birthDate, sex, omocodia, otherBirthDate, codiceFiscale } = decoded;
-  const today = birthplace.today ?? birthplace.successor;
+  const { codiceFiscale } = decoded;
   return (
     <>
       <p>
         <Status tone="good">Valid</Status>
       </p>
-      <dl className="facts">
-        <div>
-          <dt>Letters of the names</dt>
-          <dd>
-            <code>
-              {decoded.surname} {decoded.givenName}
-            </code>
-          </dd>
-        </div>
-        <div>
-          <dt>Birth date</dt>
-          <dd>
-            {birthDate}
-            {otherBirthDate !== null && <span className="faint"> or {otherBirthDate}</span>}
-          </dd>
-        </div>
-        <div>
-          <dt>Sex</dt>
-          <dd>{sex === 'F' ? 'Female' : 'Male'}</dd>
-        </div>
-        <div>
-          <dt>Birthplace</dt>
-          <dd>
-            {birthplace.name} ({birthplace.province})
-            {today !== null && today.name !== birthplace.name && (
-              <span className="faint"> today {today.name}</span>
-            )}
-          </dd>
-        </div>
-        {omocodia.level > 0 && (
-          <div>
-            <dt>Omocodia</dt>
-            <dd>
-              Level {omocodia.level}, from <code>{decoded.baseCode}</code>
-            </dd>
-          </div>
-        )}
-      </dl>
+      <DecodedFacts decoded={decoded} />
       <CommandLine isOffline command={writeCommand('cf', 'decode', codiceFiscale)} />
       <Comparison code={codiceFiscale} />
     </>
+  );
+}
+
+function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
+  const { birthplace, birthDate, sex, omocodia, otherBirthDate } = decoded;
+  const today = birthplace.today ?? birthplace.successor;
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Letters of the names</dt>
+        <dd>
+          <code>
+            {decoded.surname} {decoded.givenName}
+          </code>
+        </dd>
+      </div>
+      <div>
+        <dt>Birth date</dt>
+        <dd>
+          {birthDate}
+          {otherBirthDate !== null && <span className="faint"> or {otherBirthDate}</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>Sex</dt>
+        <dd>{sex === 'F' ? 'Female' : 'Male'}</dd>
+      </div>
+      <div>
+        <dt>Birthplace</dt>
+        <dd>
+          {birthplace.name} ({birthplace.province})
+          {today !== null && today.name !== birthplace.name && (
+            <span className="faint"> today {today.name}</span>
+          )}
+        </dd>
+      </div>
+      {omocodia.level > 0 && (
+        <div>
+          <dt>Omocodia</dt>
+          <dd>
+            Level {omocodia.level}, from <code>{decoded.baseCode}</code>
+          </dd>
+        </div>
+      )}
+    </dl>
   );
 }
 

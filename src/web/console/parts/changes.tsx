@@ -1,5 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { useConsole } from '../shell/console-state.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Problem } from './problem.tsx';
@@ -43,29 +51,12 @@ type DialogProps = { readonly change: Change; readonly onClose: () => void };
 
 function ChangeDialog({ change, onClose }: DialogProps) {
   const { info } = useConsole();
-  const queries = useQueryClient();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const [result, setResult] = useState<ReactNode>();
+  const { run, isRunning, error, result } = useRun(change, dialog);
   const [typed, setTyped] = useState('');
   useEffect(() => dialog.current?.showModal(), []);
   const place = info.profile ?? info.url;
   const mustType = info.isProtected && change.isDestructive === true;
-  const run = async (): Promise<void> => {
-    setRunning(true);
-    setError(undefined);
-    try {
-      const shown = await change.run();
-      void queries.invalidateQueries();
-      if (shown) setResult(shown);
-      else dialog.current?.close();
-    } catch (reason) {
-      setError(reason);
-    }
-    setRunning(false);
-  };
-  const isDanger = change.isDestructive === true || info.isProtected;
   return (
     <dialog ref={dialog} className="dialog" onClose={onClose} aria-labelledby="change-question">
       <form
@@ -76,11 +67,7 @@ function ChangeDialog({ change, onClose }: DialogProps) {
         }}
       >
         <h2 id="change-question">{change.question}</h2>
-        {info.isProtected && (
-          <p className="protected-note">
-            This is the protected profile <b>{place}</b> at {info.url}.
-          </p>
-        )}
+        {info.isProtected && <ProtectedNote place={place} />}
         {change.consequence !== undefined && <p>{change.consequence}</p>}
         {result === undefined && change.fields}
         {mustType && result === undefined && (
@@ -97,17 +84,53 @@ function ChangeDialog({ change, onClose }: DialogProps) {
             {result === undefined ? 'Cancel' : 'Done'}
           </button>
           {result === undefined && (
-            <button
-              type="submit"
-              className={isDanger ? 'danger' : 'primary'}
-              disabled={isRunning || (mustType && typed !== place)}
-            >
-              {isRunning ? 'Working…' : change.verb}
-            </button>
+            <RunButton change={change} isRunning={isRunning} isDisabled={mustType && typed !== place} />
           )}
         </div>
       </form>
     </dialog>
+  );
+}
+
+/** Runs the change once it is confirmed. The dialog closes, unless there is an error or a result to show. */
+function useRun(change: Change, dialog: RefObject<HTMLDialogElement | null>) {
+  const queries = useQueryClient();
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const [result, setResult] = useState<ReactNode>();
+  const run = async (): Promise<void> => {
+    setRunning(true);
+    setError(undefined);
+    try {
+      const shown = await change.run();
+      void queries.invalidateQueries();
+      if (shown) setResult(shown);
+      else dialog.current?.close();
+    } catch (reason) {
+      setError(reason);
+    }
+    setRunning(false);
+  };
+  return { run, isRunning, error, result };
+}
+
+function ProtectedNote({ place }: { readonly place: string }) {
+  const { info } = useConsole();
+  return (
+    <p className="protected-note">
+      This is the protected profile <b>{place}</b> at {info.url}.
+    </p>
+  );
+}
+
+type RunProps = { readonly change: Change; readonly isRunning: boolean; readonly isDisabled: boolean };
+
+function RunButton({ change, isRunning, isDisabled }: RunProps) {
+  const isDanger = useConsole().info.isProtected || change.isDestructive === true;
+  return (
+    <button type="submit" className={isDanger ? 'danger' : 'primary'} disabled={isRunning || isDisabled}>
+      {isRunning ? 'Working…' : change.verb}
+    </button>
   );
 }
 

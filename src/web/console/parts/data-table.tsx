@@ -1,6 +1,7 @@
 import {
   type ColumnDef,
   createSortedRowModel,
+  type HeaderGroup,
   rowSortingFeature,
   sortFns,
   tableFeatures,
@@ -63,20 +64,7 @@ export function DataTable<Row extends object>(props: Props<Row>) {
         aria-rowcount={sorted.length + 1}
         style={describeWidths(columns)}
       >
-        <thead className="table-head">
-          {table.getHeaderGroups().map((group) => (
-            <tr className="row" key={group.id} aria-rowindex={1}>
-              {group.headers.map((header, index) => (
-                <Heading
-                  key={header.id}
-                  column={columns[index]}
-                  direction={header.column.getIsSorted()}
-                  onSort={header.column.getCanSort() ? () => header.column.toggleSorting() : undefined}
-                />
-              ))}
-            </tr>
-          ))}
-        </thead>
+        <Head columns={columns} groups={table.getHeaderGroups()} />
         <tbody className="table-body" style={{ height }}>
           {items.map(({ index, key, start }) => {
             const row = sorted[index];
@@ -125,6 +113,29 @@ function describeWidths<Row>(columns: readonly TableColumn<Row>[]): CSSPropertie
     .map(({ width }) => width)
     .join(' ');
   return { '--wide': wide, '--narrow': narrow } as CSSProperties;
+}
+
+type HeadProps<Row extends object> = Pick<Props<Row>, 'columns'> & {
+  readonly groups: readonly HeaderGroup<typeof FEATURES, Row>[];
+};
+
+function Head<Row extends object>({ columns, groups }: HeadProps<Row>) {
+  return (
+    <thead className="table-head">
+      {groups.map((group) => (
+        <tr className="row" key={group.id} aria-rowindex={1}>
+          {group.headers.map((header, index) => (
+            <Heading
+              key={header.id}
+              column={columns[index]}
+              direction={header.column.getIsSorted()}
+              onSort={header.column.getCanSort() ? () => header.column.toggleSorting() : undefined}
+            />
+          ))}
+        </tr>
+      ))}
+    </thead>
+  );
 }
 
 type BodyRowProps<Row> = Pick<Props<Row>, 'columns' | 'onSelect'> & {

@@ -13,12 +13,15 @@ import { describeBytes, RECORDING_STATES, RecordingStatus } from './recording-st
 
 const PAGE_SIZE = 100;
 
+/** The fields of the filter. */
+type Typed = { readonly room: string; readonly status: Recording['status'] | undefined };
+
 /** The library of recordings, newest first. */
 export function Recordings() {
-  const [room, setRoom] = useState('');
-  const [status, setStatus] = useState<Recording['status']>();
+  const [typed, setTyped] = useState<Typed>({ room: '', status: undefined });
   const [, navigate] = useLocation();
-  const roomId = useDebounced(room.trim()) || undefined;
+  const roomId = useDebounced(typed.room.trim()) || undefined;
+  const { status } = typed;
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.recordings(), roomId ?? '', status ?? ''],
     read: async (cursor) => {
@@ -31,7 +34,6 @@ export function Recordings() {
       return { items: recordings, nextCursor };
     },
   });
-  const isFiltered = roomId !== undefined || status !== undefined;
   return (
     <View
       title="Recordings"
@@ -44,34 +46,10 @@ export function Recordings() {
       )}
       isFilled
     >
-      <div className="filters">
-        <input
-          type="search"
-          placeholder="Name of a room"
-          aria-label="Only recordings of this room"
-          value={room}
-          onChange={(event) => setRoom(event.target.value)}
-        />
-        <select
-          aria-label="Only recordings in this state"
-          value={status ?? ''}
-          onChange={(event) => setStatus(RECORDING_STATES.find((state) => state === event.target.value))}
-        >
-          <option value="">All states</option>
-          {RECORDING_STATES.map((state) => (
-            <option key={state}>{state}</option>
-          ))}
-        </select>
-      </div>
+      <Filters typed={typed} onChange={(changed) => setTyped((before) => ({ ...before, ...changed }))} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
-      {items?.length === 0 && (
-        <Empty title={isFiltered ? 'No recording is like that' : 'Nothing was recorded yet'}>
-          <p>
-            {isFiltered ? 'Try other filters.' : 'Open a room and press Record: its recording appears here.'}
-          </p>
-        </Empty>
-      )}
+      {items?.length === 0 && <NoRecordings isFiltered={roomId !== undefined || status !== undefined} />}
       {items !== undefined && items.length > 0 && (
         <DataTable
           label="Recordings"
@@ -83,6 +61,42 @@ export function Recordings() {
         />
       )}
     </View>
+  );
+}
+
+type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partial<Typed>) => void };
+
+function Filters({ typed, onChange }: FiltersProps) {
+  return (
+    <div className="filters">
+      <input
+        type="search"
+        placeholder="Name of a room"
+        aria-label="Only recordings of this room"
+        value={typed.room}
+        onChange={(event) => onChange({ room: event.target.value })}
+      />
+      <select
+        aria-label="Only recordings in this state"
+        value={typed.status ?? ''}
+        onChange={(event) =>
+          onChange({ status: RECORDING_STATES.find((state) => state === event.target.value) })
+        }
+      >
+        <option value="">All states</option>
+        {RECORDING_STATES.map((state) => (
+          <option key={state}>{state}</option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function NoRecordings({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Empty title={isFiltered ? 'No recording is like that' : 'Nothing was recorded yet'}>
+      <p>{isFiltered ? 'Try other filters.' : 'Open a room and press Record: its recording appears here.'}</p>
+    </Empty>
   );
 }
 

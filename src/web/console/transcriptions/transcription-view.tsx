@@ -15,15 +15,9 @@ const PROGRESS_MS = 1_000;
 
 /** The transcript of a recording. */
 export function TranscriptionView({ id }: { readonly id: string }) {
-  const [, navigate] = useLocation();
   const [parameters] = useSearchParams();
   const at = parameters.get('at');
-  const { data, error, refetch } = useQuery({
-    queryKey: [...KEYS.transcriptions(), 'one', id],
-    queryFn: () => client.transcriptions.get(id),
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && 'recordingId' in state.data && isUnderWay(state.data) ? PROGRESS_MS : false,
-  });
+  const { data, error, refetch } = useTranscription(id);
   return (
     <View
       title={data?.roomId ?? 'Transcription'}
@@ -36,22 +30,7 @@ export function TranscriptionView({ id }: { readonly id: string }) {
       actions={
         <>
           <ExportLinks path={`/v1/transcriptions/${id}`} fileName={data?.roomId ?? id} />
-          <ChangeButton
-            className="danger-quiet"
-            change={() => ({
-              question: 'Delete this transcription?',
-              consequence: 'All its segments are lost. The recording stays.',
-              verb: 'Delete the transcription',
-              isDestructive: true,
-              command: writeCommand('transcriptions', 'delete', id),
-              run: async () => {
-                await client.transcriptions.delete(id);
-                navigate('/transcriptions');
-              },
-            })}
-          >
-            <Trash2 aria-hidden /> Delete
-          </ChangeButton>
+          <DeleteButton id={id} />
         </>
       }
     >
@@ -78,5 +57,36 @@ export function TranscriptionView({ id }: { readonly id: string }) {
         </div>
       )}
     </View>
+  );
+}
+
+function useTranscription(id: string) {
+  return useQuery({
+    queryKey: [...KEYS.transcriptions(), 'one', id],
+    queryFn: () => client.transcriptions.get(id),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && 'recordingId' in state.data && isUnderWay(state.data) ? PROGRESS_MS : false,
+  });
+}
+
+function DeleteButton({ id }: { readonly id: string }) {
+  const [, navigate] = useLocation();
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      change={() => ({
+        question: 'Delete this transcription?',
+        consequence: 'All its segments are lost. The recording stays.',
+        verb: 'Delete the transcription',
+        isDestructive: true,
+        command: writeCommand('transcriptions', 'delete', id),
+        run: async () => {
+          await client.transcriptions.delete(id);
+          navigate('/transcriptions');
+        },
+      })}
+    >
+      <Trash2 aria-hidden /> Delete
+    </ChangeButton>
   );
 }
