@@ -37,19 +37,7 @@ export function Doctor() {
       <button type="button" className="primary" disabled={isFetching} onClick={runAgain}>
         <RefreshCw aria-hidden /> {isFetching ? 'Checking…' : 'Run again'}
       </button>
-      <ChangeButton
-        change={() => ({
-          question: 'Try webhooks, ingress and recording too?',
-          consequence: 'It makes rooms of its own for that, and takes up to 35 s.',
-          verb: 'Try them',
-          command: 'rtc doctor --probe',
-          run: async () => {
-            setProbed({ data: await runChecks('probe'), dataUpdatedAt: Date.now() });
-          },
-        })}
-      >
-        Try webhooks and recording
-      </ChangeButton>
+      <ProbeButton onProbed={(data) => setProbed({ data, dataUpdatedAt: Date.now() })} />
     </>
   );
   return (
@@ -58,15 +46,8 @@ export function Doctor() {
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (
         <ol className="checks" aria-busy={isFetching}>
-          {data.map(({ check, status, detail, next }) => (
-            <li key={check}>
-              <Status tone={TONES[status]}>{status}</Status>
-              <div>
-                <h2>{check}</h2>
-                <p>{detail}</p>
-                {next !== '' && <p className="check-next">Next: {next}</p>}
-              </div>
-            </li>
+          {data.map((check) => (
+            <CheckItem key={check.check} check={check} />
           ))}
         </ol>
       )}
@@ -76,6 +57,39 @@ export function Doctor() {
         </p>
       )}
     </View>
+  );
+}
+
+type ProbeProps = { readonly onProbed: (checks: readonly Check[]) => void };
+
+function ProbeButton({ onProbed }: ProbeProps) {
+  return (
+    <ChangeButton
+      change={() => ({
+        question: 'Try webhooks, ingress and recording too?',
+        consequence: 'It makes rooms of its own for that, and takes up to 35 s.',
+        verb: 'Try them',
+        command: 'rtc doctor --probe',
+        run: async () => {
+          onProbed(await runChecks('probe'));
+        },
+      })}
+    >
+      Try webhooks and recording
+    </ChangeButton>
+  );
+}
+
+function CheckItem({ check: { check: name, status, detail, next } }: { readonly check: Check }) {
+  return (
+    <li>
+      <Status tone={TONES[status]}>{status}</Status>
+      <div>
+        <h2>{name}</h2>
+        <p>{detail}</p>
+        {next !== '' && <p className="check-next">Next: {next}</p>}
+      </div>
+    </li>
   );
 }
 

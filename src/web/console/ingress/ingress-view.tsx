@@ -21,7 +21,6 @@ export function Ingress() {
   const [parameters, setParameters] = useSearchParams();
   const typed = parameters.get('room') ?? '';
   const room = useDebounced(typed.trim());
-  const rooms = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: KEYS.ingress(room),
     queryFn: () => client.ingress.list(room),
@@ -35,21 +34,7 @@ export function Ingress() {
       command={writeCommand('ingress', 'list', room === '' ? 'ROOM' : room)}
       actions={room === '' ? undefined : <CreateIngress room={room} />}
     >
-      <div className="filters">
-        <input
-          type="search"
-          list="rooms-of-ingress"
-          placeholder="Name of a room"
-          aria-label="Room that is streamed into"
-          value={typed}
-          onChange={(event) => setParameters({ room: event.target.value }, { replace: true })}
-        />
-        <datalist id="rooms-of-ingress">
-          {rooms.data?.rooms.map(({ sid, name }) => (
-            <option key={sid} value={name} />
-          ))}
-        </datalist>
-      </div>
+      <RoomField value={typed} onChange={(name) => setParameters({ room: name }, { replace: true })} />
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {room !== '' && data === undefined && error === null && isFetching && <Loading />}
       {room === '' && (
@@ -68,6 +53,30 @@ export function Ingress() {
         <IngressCard key={ingress.ingressId} ingress={ingress} />
       ))}
     </View>
+  );
+}
+
+type FieldProps = { readonly value: string; readonly onChange: (room: string) => void };
+
+/** Names a room; the open ones are suggested. */
+function RoomField({ value, onChange }: FieldProps) {
+  const { data } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
+  return (
+    <div className="filters">
+      <input
+        type="search"
+        list="rooms-of-ingress"
+        placeholder="Name of a room"
+        aria-label="Room that is streamed into"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id="rooms-of-ingress">
+        {data?.rooms.map(({ sid, name }) => (
+          <option key={sid} value={name} />
+        ))}
+      </datalist>
+    </div>
   );
 }
 

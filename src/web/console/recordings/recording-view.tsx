@@ -57,7 +57,7 @@ function Playback({ recording, transcription }: PlaybackProps) {
   const video = useRef<HTMLVideoElement>(null);
   const [position, setPosition] = useState(0);
   const [isBroken, setBroken] = useState(false);
-  const { recordingId, startedAt, durationMs, sizeBytes, file } = recording;
+  const { recordingId, file } = recording;
   const seek = (seconds: number): void => {
     if (video.current === null) return;
     video.current.currentTime = seconds;
@@ -86,31 +86,38 @@ function Playback({ recording, transcription }: PlaybackProps) {
             The browser cannot play this file. Download it, or see whether it is where it was stored.
           </p>
         )}
-        <dl className="facts">
-          <div>
-            <dt>Started</dt>
-            <dd>
-              <Clock at={startedAt} />
-            </dd>
-          </div>
-          <div>
-            <dt>Duration</dt>
-            <dd>{durationMs === null ? '—' : describePosition(durationMs / 1000)}</dd>
-          </div>
-          <div>
-            <dt>Size</dt>
-            <dd>{sizeBytes === null ? '—' : describeBytes(sizeBytes)}</dd>
-          </div>
-          <div>
-            <dt>File</dt>
-            <dd title={file?.path}>
-              {file === null ? '—' : file.bucket === null ? file.path : `${file.bucket}/${file.path}`}
-            </dd>
-          </div>
-        </dl>
+        <RecordingFacts recording={recording} />
       </div>
       <TranscriptBeside transcription={transcription} position={position} onSeek={seek} />
     </div>
+  );
+}
+
+function RecordingFacts({ recording }: { readonly recording: Recording }) {
+  const { startedAt, durationMs, sizeBytes, file } = recording;
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Started</dt>
+        <dd>
+          <Clock at={startedAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Duration</dt>
+        <dd>{durationMs === null ? '—' : describePosition(durationMs / 1000)}</dd>
+      </div>
+      <div>
+        <dt>Size</dt>
+        <dd>{sizeBytes === null ? '—' : describeBytes(sizeBytes)}</dd>
+      </div>
+      <div>
+        <dt>File</dt>
+        <dd title={file?.path}>
+          {file === null ? '—' : file.bucket === null ? file.path : `${file.bucket}/${file.path}`}
+        </dd>
+      </div>
+    </dl>
   );
 }
 

@@ -263,6 +263,25 @@ const CHOICES: readonly Choice[] = [
   { name: 'Never', block: 'forever', option: 'forever' },
 ];
 
+type ReturnProps = { readonly value: Choice; readonly onChange: (choice: Choice) => void };
+
+/** Selects when the participant may come back. */
+function ReturnSelect({ value, onChange }: ReturnProps) {
+  return (
+    <label className="field">
+      They may come back
+      <select
+        value={value.name}
+        onChange={({ target }) => onChange(CHOICES.find((one) => one.name === target.value) ?? AT_ONCE)}
+      >
+        {CHOICES.map((one) => (
+          <option key={one.name}>{one.name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 type RemoveProps = { readonly room: string; readonly participant: Participant };
 
 /** Disconnects a participant, and optionally blocks the identity. */
@@ -289,21 +308,7 @@ function RemoveButton({ room, participant }: RemoveProps) {
                 )
               }
             >
-              {(choice, change) => (
-                <label className="field">
-                  They may come back
-                  <select
-                    value={choice.name}
-                    onChange={({ target }) =>
-                      change(CHOICES.find((one) => one.name === target.value) ?? AT_ONCE)
-                    }
-                  >
-                    {CHOICES.map((one) => (
-                      <option key={one.name}>{one.name}</option>
-                    ))}
-                  </select>
-                </label>
-              )}
+              {(choice, change) => <ReturnSelect value={choice} onChange={change} />}
             </DraftFields>
           ),
           verb: 'Remove',

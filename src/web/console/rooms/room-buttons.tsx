@@ -68,6 +68,31 @@ export function MuteAllButton({ room }: { readonly room: string }) {
 
 const NOTHING = { data: '', topic: '' };
 
+type MessageProps = {
+  readonly typed: typeof NOTHING;
+  readonly onChange: (changed: Partial<typeof NOTHING>) => void;
+};
+
+function MessageFields({ typed: { data, topic }, onChange }: MessageProps) {
+  return (
+    <>
+      <label className="field">
+        Text
+        <textarea
+          rows={3}
+          required
+          value={data}
+          onChange={({ target }) => onChange({ data: target.value })}
+        />
+      </label>
+      <label className="field">
+        Topic, by which clients tell messages apart
+        <input value={topic} onChange={({ target }) => onChange({ topic: target.value })} />
+      </label>
+    </>
+  );
+}
+
 export function SendButton({ room }: { readonly room: string }) {
   const draft = useRef(NOTHING);
   return (
@@ -85,23 +110,7 @@ export function SendButton({ room }: { readonly room: string }) {
                 writeCommand('rooms', 'send', room, data, ...(topic === '' ? [] : ['--topic', topic]))
               }
             >
-              {({ data, topic }, change) => (
-                <>
-                  <label className="field">
-                    Text
-                    <textarea
-                      rows={3}
-                      required
-                      value={data}
-                      onChange={({ target }) => change({ data: target.value })}
-                    />
-                  </label>
-                  <label className="field">
-                    Topic, by which clients tell messages apart
-                    <input value={topic} onChange={({ target }) => change({ topic: target.value })} />
-                  </label>
-                </>
-              )}
+              {(typed, change) => <MessageFields typed={typed} onChange={change} />}
             </DraftFields>
           ),
           verb: 'Send',

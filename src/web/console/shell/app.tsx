@@ -97,46 +97,26 @@ function Views() {
         <Route path="/">
           <Redirect to="/rooms" replace />
         </Route>
-        <Route path="/rooms">
-          <Rooms />
-        </Route>
+        <Route path="/rooms" component={Rooms} />
         <Route path="/rooms/:room">{({ room }) => <RoomView room={decodeURIComponent(room)} />}</Route>
-        <Route path="/events">
-          <Events />
-        </Route>
-        <Route path="/sessions">
-          <Sessions />
-        </Route>
+        <Route path="/events" component={Events} />
+        <Route path="/sessions" component={Sessions} />
         <Route path="/sessions/:id">{({ id }) => <SessionView id={id} key={id} />}</Route>
-        <Route path="/recordings">
-          <Recordings />
-        </Route>
+        <Route path="/recordings" component={Recordings} />
         <Route path="/recordings/:id">
           {({ id }) => <RecordingView id={decodeURIComponent(id)} key={id} />}
         </Route>
-        <Route path="/transcriptions">
-          <Transcriptions />
-        </Route>
+        <Route path="/transcriptions" component={Transcriptions} />
         <Route path="/transcriptions/live/:room">
           {({ room }) => <LiveTranscription room={decodeURIComponent(room)} key={room} />}
         </Route>
         <Route path="/transcriptions/:id">{({ id }) => <TranscriptionView id={id} key={id} />}</Route>
-        <Route path="/webhooks">
-          <Webhooks />
-        </Route>
+        <Route path="/webhooks" component={Webhooks} />
         <Route path="/webhooks/:id">{({ id }) => <WebhookView id={id} key={id} />}</Route>
-        <Route path="/ingress">
-          <Ingress />
-        </Route>
-        <Route path="/fiscal">
-          <FiscalCodes />
-        </Route>
-        <Route path="/audit">
-          <Audit />
-        </Route>
-        <Route path="/doctor">
-          <Doctor />
-        </Route>
+        <Route path="/ingress" component={Ingress} />
+        <Route path="/fiscal" component={FiscalCodes} />
+        <Route path="/audit" component={Audit} />
+        <Route path="/doctor" component={Doctor} />
         <Route>
           <Empty title="There is no such view." />
         </Route>

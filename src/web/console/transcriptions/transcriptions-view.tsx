@@ -23,14 +23,7 @@ export function Transcriptions() {
   const [status, setStatus] = useState<PostStatus>();
   const [typed, setTyped] = useState('');
   const words = useDebounced(typed).trim();
-  const found = useInfiniteQuery({
-    queryKey: [...KEYS.transcriptions(), status ?? ''],
-    queryFn: ({ pageParam }) => client.transcriptions.list({ status, limit: PAGE_SIZE, cursor: pageParam }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ transcriptions }) => transcriptions.some(isUnderWay)) ? PROGRESS_MS : false,
-  });
+  const found = useTranscriptions(status);
   const { data, hasNextPage } = found;
   const rows = useMemo(() => data?.pages.flatMap((page) => page.transcriptions) ?? [], [data]);
   return (
@@ -73,6 +66,17 @@ export function Transcriptions() {
       {words === '' ? <Listed found={found} rows={rows} /> : <FoundSegments words={words} />}
     </View>
   );
+}
+
+function useTranscriptions(status: PostStatus | undefined) {
+  return useInfiniteQuery({
+    queryKey: [...KEYS.transcriptions(), status ?? ''],
+    queryFn: ({ pageParam }) => client.transcriptions.list({ status, limit: PAGE_SIZE, cursor: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ transcriptions }) => transcriptions.some(isUnderWay)) ? PROGRESS_MS : false,
+  });
 }
 
 type ListedProps = {

@@ -25,15 +25,9 @@ import { useDeliveries } from './use-deliveries.ts';
 
 /** Every delivery of a webhook, failed ones first. */
 export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
-  const [parameters, setParameters] = useSearchParams();
   const [status, setStatus] = useState<Delivery['status']>();
   const { rows, error, isLoading, hasMore, more, forget } = useDeliveries(webhook.id, status);
-  const selectedId = parameters.get('delivery') ?? undefined;
-  const listed = rows.find(({ id }) => id === selectedId);
-  const linked = useLinkedDelivery(webhook.id, listed === undefined ? parameters.get('event') : null);
-  const selected = listed ?? (linked?.id === selectedId ? linked : undefined);
-  const select = (id: string | undefined): void =>
-    setParameters(id === undefined ? {} : { delivery: id }, { replace: true });
+  const { selected, select } = useSelection(webhook.id, rows);
   return (
     <section className="filled" aria-labelledby="deliveries-title">
       <div className="section-head">
@@ -44,16 +38,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             {hasMore ? '+' : ''}
           </span>
         </h2>
-        <select
-          aria-label="Only deliveries in this state"
-          value={status ?? ''}
-          onChange={(event) => setStatus(DELIVERY_STATES.find((state) => state === event.target.value))}
-        >
-          <option value="">All, failed first</option>
-          {DELIVERY_STATES.map((state) => (
-            <option key={state}>{state}</option>
-          ))}
-        </select>
+        <StateSelect value={status} onChange={setStatus} />
         <ReplayFailed webhook={webhook} onReplayed={forget} />
       </div>
       {error !== null && <Problem error={error} />}
@@ -81,6 +66,38 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
       )}
     </section>
   );
+}
+
+type StateProps = {
+  readonly value: Delivery['status'] | undefined;
+  readonly onChange: (status: Delivery['status'] | undefined) => void;
+};
+
+function StateSelect({ value, onChange }: StateProps) {
+  return (
+    <select
+      aria-label="Only deliveries in this state"
+      value={value ?? ''}
+      onChange={(event) => onChange(DELIVERY_STATES.find((state) => state === event.target.value))}
+    >
+      <option value="">All, failed first</option>
+      {DELIVERY_STATES.map((state) => (
+        <option key={state}>{state}</option>
+      ))}
+    </select>
+  );
+}
+
+/** The delivery that is shown beside the list; its id is in the address. */
+function useSelection(webhookId: string, rows: readonly Delivery[]) {
+  const [parameters, setParameters] = useSearchParams();
+  const selectedId = parameters.get('delivery') ?? undefined;
+  const listed = rows.find(({ id }) => id === selectedId);
+  const linked = useLinkedDelivery(webhookId, listed === undefined ? parameters.get('event') : null);
+  const selected = listed ?? (linked?.id === selectedId ? linked : undefined);
+  const select = (id: string | undefined): void =>
+    setParameters(id === undefined ? {} : { delivery: id }, { replace: true });
+  return { selected, select };
 }
 
 /** The delivery that another view links to, which the list may not have loaded yet. */

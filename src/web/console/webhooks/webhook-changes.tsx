@@ -72,15 +72,7 @@ function NewWebhookFields({ typed }: { readonly typed: Typed }) {
           }}
         />
       </label>
-      <fieldset className="choices">
-        <legend>Events; none for all</legend>
-        {EVENT_TYPES.map((name) => (
-          <label key={name}>
-            <input type="checkbox" checked={events.includes(name)} onChange={() => toggle(name)} />
-            {name}
-          </label>
-        ))}
-      </fieldset>
+      <EventChoices chosen={events} onToggle={toggle} />
       <fieldset className="choices">
         <legend>Order</legend>
         <label>
@@ -100,70 +92,61 @@ function NewWebhookFields({ typed }: { readonly typed: Typed }) {
   );
 }
 
+type ChoicesProps = {
+  readonly chosen: readonly EventName[];
+  readonly onToggle: (name: EventName) => void;
+};
+
+function EventChoices({ chosen, onToggle }: ChoicesProps) {
+  return (
+    <fieldset className="choices">
+      <legend>Events; none for all</legend>
+      {EVENT_TYPES.map((name) => (
+        <label key={name}>
+          <input type="checkbox" checked={chosen.includes(name)} onChange={() => onToggle(name)} />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 /** The actions on a registered webhook. */
 export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
-  const { id, url } = webhook;
-  const [, navigate] = useLocation();
   return (
     <>
-      <ChangeButton
-        change={() => ({
-          question: `Send a test to ${url}?`,
-          consequence: 'One event of the kind webhook_test; the response may take 10 s.',
-          verb: 'Send it',
-          command: writeCommand('webhooks', 'test', id),
-          run: async () => {
-            const { delivered, statusCode, error } = await client.webhooks.test(id);
-            const outcome =
-              statusCode === 0 ? 'nobody responded' : `the receiver responded with ${statusCode}`;
-            return (
-              <p>
-                <Status tone={delivered ? 'good' : 'bad'}>
-                  {delivered ? 'Delivered' : 'Not delivered'}: {outcome}
-                  {error === undefined ? '' : `, ${error}`}
-                </Status>
-              </p>
-            );
-          },
-        })}
-      >
-        <FlaskConical aria-hidden /> Test
-      </ChangeButton>
+      <TestButton webhook={webhook} />
       <ChangeOrder webhook={webhook} />
-      <ChangeButton
-        change={() => ({
-          question: 'Give it a new secret?',
-          consequence:
-            'For 24 hours webhook-signature carries the old signature too. X-Service-Webhook-Signature does not match until the receiver has the new secret.',
-          verb: 'Rotate',
-          isDestructive: true,
-          command: writeCommand('webhooks', 'rotate', id),
-          run: async () => {
-            const secret = newSecret();
-            await client.webhooks.put(id, { secret });
-            return <Secret secret={secret} />;
-          },
-        })}
-      >
-        <KeyRound aria-hidden /> Rotate secret
-      </ChangeButton>
-      <ChangeButton
-        className="danger-quiet"
-        change={() => ({
-          question: 'Delete this webhook?',
-          consequence: `${url} gets no further event. Its log goes with it, and what waits is cancelled.`,
-          verb: 'Delete the webhook',
-          isDestructive: true,
-          command: writeCommand('webhooks', 'delete', id),
-          run: async () => {
-            await client.webhooks.delete(id);
-            navigate('/webhooks');
-          },
-        })}
-      >
-        <Trash2 aria-hidden /> Delete
-      </ChangeButton>
+      <RotateButton webhook={webhook} />
+      <DeleteButton webhook={webhook} />
     </>
+  );
+}
+
+function TestButton({ webhook: { id, url } }: { readonly webhook: Webhook }) {
+  return (
+    <ChangeButton
+      change={() => ({
+        question: `Send a test to ${url}?`,
+        consequence: 'One event of the kind webhook_test; the response may take 10 s.',
+        verb: 'Send it',
+        command: writeCommand('webhooks', 'test', id),
+        run: async () => {
+          const { delivered, statusCode, error } = await client.webhooks.test(id);
+          const outcome = statusCode === 0 ? 'nobody responded' : `the receiver responded with ${statusCode}`;
+          return (
+            <p>
+              <Status tone={delivered ? 'good' : 'bad'}>
+                {delivered ? 'Delivered' : 'Not delivered'}: {outcome}
+                {error === undefined ? '' : `, ${error}`}
+              </Status>
+            </p>
+          );
+        },
+      })}
+    >
+      <FlaskConical aria-hidden /> Test
+    </ChangeButton>
   );
 }
 
@@ -187,6 +170,50 @@ function ChangeOrder({ webhook: { id, ordering } }: { readonly webhook: Webhook 
       })}
     >
       <ListOrdered aria-hidden /> {isOrdered ? 'Stop ordering' : 'Order events'}
+    </ChangeButton>
+  );
+}
+
+function RotateButton({ webhook: { id } }: { readonly webhook: Webhook }) {
+  return (
+    <ChangeButton
+      change={() => ({
+        question: 'Give it a new secret?',
+        consequence:
+          'For 24 hours webhook-signature carries the old signature too. X-Service-Webhook-Signature does not match until the receiver has the new secret.',
+        verb: 'Rotate',
+        isDestructive: true,
+        command: writeCommand('webhooks', 'rotate', id),
+        run: async () => {
+          const secret = newSecret();
+          await client.webhooks.put(id, { secret });
+          return <Secret secret={secret} />;
+        },
+      })}
+    >
+      <KeyRound aria-hidden /> Rotate secret
+    </ChangeButton>
+  );
+}
+
+function DeleteButton({ webhook: { id, url } }: { readonly webhook: Webhook }) {
+  const [, navigate] = useLocation();
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      change={() => ({
+        question: 'Delete this webhook?',
+        consequence: `${url} gets no further event. Its log goes with it, and what waits is cancelled.`,
+        verb: 'Delete the webhook',
+        isDestructive: true,
+        command: writeCommand('webhooks', 'delete', id),
+        run: async () => {
+          await client.webhooks.delete(id);
+          navigate('/webhooks');
+        },
+      })}
+    >
+      <Trash2 aria-hidden /> Delete
     </ChangeButton>
   );
 }
