@@ -43,13 +43,15 @@ export type EventAppender = {
     scope: AppendScope,
     domainEvents: readonly DomainEvent[],
   ) => Promise<RoomSession | undefined>;
+  /** Returns when an event of this transaction, or one of those that `setContext` took over, happened. */
+  readonly findInstant: (sourceId: string) => number | undefined;
   /** Looks up many source ids in one query, so that `append` does not look up each one. */
   readonly preloadKnownIds: (sourceIds: readonly string[]) => Promise<void>;
   /** Takes over what was read with the locks of the rooms, for these source ids, so that it is not read again. */
   readonly setContext: (context: AppendContext, sourceIds: readonly string[]) => void;
 };
 
-type AppendContext = Pick<EventContext, 'knownSourceIds' | 'registrationsVersion' | 'isFanOutOpen'>;
+type AppendContext = Pick<EventContext, 'knownInstants' | 'registrationsVersion' | 'isFanOutOpen'>;
 
 type AppendScope = {
   readonly session: RoomSession | undefined;
@@ -89,6 +91,7 @@ export async function appendEvents<Stores extends EventStores, T>(
  */
 function createAppender(deps: StoreEventsDeps, store: EventStores, appended: Appended): EventAppender {
   const isKnown = new Map<string, boolean>();
+  const instants = new Map<string, number>();
   const preloadKnownIds = async (sourceIds: readonly string[]) => {
     const unseen = sourceIds.filter((sourceId) => !isKnown.has(sourceId));
     if (unseen.length === 0) return;
@@ -99,8 +102,10 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, appended: App
     preloadKnownIds,
     setContext: (context, sourceIds) => {
       appended.context = context;
-      for (const sourceId of sourceIds) isKnown.set(sourceId, context.knownSourceIds.has(sourceId));
+      for (const sourceId of sourceIds) isKnown.set(sourceId, context.knownInstants.has(sourceId));
+      for (const [sourceId, instant] of context.knownInstants) instants.set(sourceId, instant);
     },
+    findInstant: (sourceId) => instants.get(sourceId),
     append: async (scope, domainEvents) => {
       await preloadKnownIds(domainEvents.map(({ sourceId }) => sourceId));
       const traceparent = scope.traceparent ?? deps.tracing?.current() ?? null;
@@ -109,6 +114,7 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, appended: App
         present = Math.max(0, present + (PRESENCE_CHANGES[domainEvent.type] ?? 0));
         if (isKnown.get(domainEvent.sourceId)) continue;
         isKnown.set(domainEvent.sourceId, true);
+        instants.set(domainEvent.sourceId, domainEvent.occurredAt);
         const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };
         const id = `evt_${deps.ids.next()}`;
         const event = toNewEvent(domainEvent, { ...context, id, traceparent, createdAt: deps.clock.now() });

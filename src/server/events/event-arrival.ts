@@ -5,6 +5,15 @@
 export const EVENT_ARRIVAL_MS = 20_000;
 
 /**
+ * Returns the instant of an event of which the media server reports the whole second: the arrival, kept within that second.
+ * An event arrives after it happened, so that one which arrives in a later second is put at the end of its own; one which
+ * arrives earlier, because our clock is behind, at the beginning. Events that arrive in order keep their order.
+ */
+export function placeInSecond(second: number, arrivedAt: number): number {
+  return Math.min(Math.max(arrivedAt, second), second + 999);
+}
+
+/**
  * Whether the media server's event about something that happened at `since` would have arrived by now. A time further ahead
  * was stored before the clock was set back.
  */

@@ -5,6 +5,7 @@ import { registrationsVersion } from '../webhooks/webhooks.sql.ts';
 import type {
   EventContext,
   EventSubjects,
+  NewEvent,
   ParticipantSession,
   PublishedTrack,
   RoomSession,
@@ -46,14 +47,14 @@ function toContext(
 ): EventContext {
   const sessions = JSON.parse(row.rooms) as readonly RoomSession[];
   const counts = JSON.parse(row.counts) as readonly { readonly roomSid: string; readonly count: number }[];
-  const known = JSON.parse(row.known) as readonly { readonly sourceId: string }[];
+  const known = JSON.parse(row.known) as readonly Pick<NewEvent, 'sourceId' | 'occurredAt'>[];
   return {
     sessions: sessions.filter(({ sid }) => free?.has(sid) ?? true),
     busy: new Set(free === undefined ? [] : rooms.filter((sid) => !free.has(sid))),
     participants: JSON.parse(row.participants) as readonly ParticipantSession[],
     tracks: JSON.parse(row.tracks) as readonly PublishedTrack[],
     presentCounts: new Map(counts.map(({ roomSid, count }) => [roomSid, count])),
-    knownSourceIds: new Set(known.map(({ sourceId }) => sourceId)),
+    knownInstants: new Map(known.map(({ sourceId, occurredAt }) => [sourceId, occurredAt])),
     registrationsVersion: row.registrationsVersion,
     isFanOutOpen: row.openFanOuts > 0,
   };
@@ -78,7 +79,7 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
         ${findRows(PARTICIPANT_COLUMNS, 'participantSessions', sql`sid ${dialect.oneOf(participants)}`)} as participants,
         ${findRows(TRACK_COLUMNS, 'publishedTracks', sql`sid ${dialect.oneOf(tracks)}`)} as tracks,
         ${dialect.jsonRows(['roomSid', 'count'], counts)} as counts,
-        ${findRows(['sourceId'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
+        ${findRows(['sourceId', 'occurredAt'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
         ${registrationsVersion} as "registrationsVersion",
         (select count(*) from (select 1 from ${sql.table('fanOuts')} limit 1) as one) as "openFanOuts"`,
   };

@@ -23,6 +23,8 @@ export class PresenceBatch {
   /** Sids of the participants of each room. */
   readonly #participantsOf = new Map<string, Set<string>>();
   readonly #counts = new Map<string, number>();
+  /** When somebody left each room last, as it was stored. */
+  readonly #lastLeavings = new Map<string, number>();
   readonly #changed = new Set<string>();
   readonly #changedTracks = new Set<string>();
   /** Rooms whose present participants have all been read. */
@@ -89,6 +91,24 @@ export class PresenceBatch {
       .filter((one) => one.roomSid === roomSid && isPresent(one))
       .toSorted(
         (one, other) => (one.joinedAt ?? 0) - (other.joinedAt ?? 0) || (one.sid < other.sid ? -1 : 1),
+      );
+  }
+
+  /** Reads when somebody left each of these rooms last, so that `findLastLeaving` reads nothing. */
+  async preloadLastLeavings(roomSids: readonly string[]): Promise<void> {
+    const found = await this.#store.readLastLeavings(roomSids);
+    for (const sid of roomSids) this.#lastLeavings.set(sid, found.get(sid) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** Returns when somebody left the room last; -Infinity when nobody has. */
+  async findLastLeaving(roomSid: string): Promise<number> {
+    if (!this.#lastLeavings.has(roomSid)) await this.preloadLastLeavings([roomSid]);
+    const changed = [...this.#changed].flatMap((sid) => this.#participants.get(sid) ?? []);
+    return changed
+      .filter((one) => one.roomSid === roomSid)
+      .reduce(
+        (last, { leftAt }) => Math.max(last, leftAt ?? last),
+        this.#lastLeavings.get(roomSid) ?? Number.NEGATIVE_INFINITY,
       );
   }
 

@@ -57,6 +57,7 @@ export function createPresenceStore(connection: Connection): PresenceStore {
         .orderBy('joinedAt')
         .orderBy('sid')
         .execute(),
+    readLastLeavings: (roomSids) => readLastLeavings(connection, roomSids),
     ...createTrackQueries(connection),
     saveAtCommit: (changed) => saveAtCommit(connection, changed),
     purge: (before, limit) => purgeRooms(connection, before, limit),
@@ -194,6 +195,17 @@ async function countPresentIn(
     where "roomSid" ${dialect.oneOf(roomSids)} and ${isPresent}
     group by "roomSid"`.execute(db);
   return new Map(rows.map(({ roomSid, count }) => [roomSid, count]));
+}
+
+async function readLastLeavings(
+  { db, dialect }: Connection,
+  roomSids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (roomSids.length === 0) return new Map();
+  const { rows } = await sql<{ roomSid: string; lastAt: number }>`
+    select "roomSid", max("leftAt") as "lastAt" from ${sql.table('participantSessions')}
+    where "roomSid" ${dialect.oneOf(roomSids)} and "leftAt" is not null group by "roomSid"`.execute(db);
+  return new Map(rows.map(({ roomSid, lastAt }) => [roomSid, lastAt]));
 }
 
 function present(connection: Connection, roomSid: string) {

@@ -118,6 +118,8 @@ export interface PresenceStore {
   countPresentIn(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Lists the participants present in several rooms, in the order in which they joined. */
   listPresentIn(roomSids: readonly string[]): Promise<readonly ParticipantSession[]>;
+  /** Returns when somebody left each room last. A room that nobody has left is not in the map. */
+  readLastLeavings(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   findTracks(sids: readonly string[]): Promise<readonly PublishedTrack[]>;
   /** Lists the tracks of these rooms that are still published. */
   listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;
@@ -150,8 +152,8 @@ export type EventContext = LockedRooms & {
   readonly tracks: readonly PublishedTrack[];
   /** Participants present in each room. An empty room is not in the map. */
   readonly presentCounts: ReadonlyMap<string, number>;
-  /** The sourceIds that are stored already. */
-  readonly knownSourceIds: ReadonlySet<string>;
+  /** When the events that are stored already happened, by their sourceIds. */
+  readonly knownInstants: ReadonlyMap<string, number>;
   /** Version of the registrations of webhooks. */
   readonly registrationsVersion: number;
   /** Whether an event has deliveries that are not stored yet. */

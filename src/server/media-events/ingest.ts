@@ -38,7 +38,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     onRefused: deps.onRefused,
   });
   return {
-    ingest: async (event) => {
+    ingest: async (received) => {
+      // Read before any wait for a commit: it says where in its second the event lies.
+      const event = { ...received, receivedAt: deps.clock.now() };
       // Runs at once, without waiting for the commit of the event.
       deps.background(removeWhenBlocked(deps, event));
       // Events of several requests share a commit: each keeps its own trace.

@@ -19,12 +19,18 @@ export type EventTime = Pick<DomainEvent, 'occurredAt' | 'isReconciled'>;
 
 type JoinedParticipant = ParticipantSession & { readonly joinedAt: number };
 
-/** Adds a new participant. The first one of a session starts the room. */
+/**
+ * Adds a new participant. The first one of a session starts the room. Nobody joins before the room was opened: some lists of
+ * the media server have whole seconds, and several of its machines have clocks of their own.
+ */
 export async function joinNow(
   presence: PresenceBatch,
   session: RoomSession,
-  { participant, isReconciled }: { readonly participant: JoinedParticipant; readonly isReconciled: boolean },
+  joining: { readonly participant: JoinedParticipant; readonly isReconciled: boolean },
 ): Promise<Changes> {
+  const { isReconciled } = joining;
+  const joinedAt = Math.max(joining.participant.joinedAt, session.createdAt);
+  const participant = { ...joining.participant, joinedAt };
   await presence.saveParticipant(participant);
   const time = { occurredAt: participant.joinedAt, isReconciled };
   const joined = participantEvent('participant_joined', participant, time);
@@ -81,7 +87,9 @@ export async function finishRoom(
     if (isReconciled) left.push(...(await loseParticipant(presence, participant, leaving)));
     else left.push(await leaveNow(presence, participant, leaving));
   }
-  const lastAt = Math.max(occurredAt, session.createdAt, ...left.map((event) => event.occurredAt));
+  // Those who left before count too: an end in the same second could otherwise be put before them.
+  const lastLeftAt = await presence.findLastLeaving(session.sid);
+  const lastAt = Math.max(occurredAt, session.createdAt, session.startedAt ?? occurredAt, lastLeftAt);
   const finished = roomEvent('room_finished', session, { occurredAt: lastAt, isReconciled });
   return { domainEvents: [...left, finished], session: { ...session, endedAt: lastAt } };
 }
@@ -114,6 +122,7 @@ export function publishNow(
   return trackEvent('track_published', publisher, { track, ...time });
 }
 
+/** Ends a track, which was published before. */
 export function unpublishNow(
   presence: PresenceBatch,
   publisher: Publisher,

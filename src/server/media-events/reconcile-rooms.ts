@@ -210,6 +210,7 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
       participants: participants.map(({ sid }) => sid),
       tracks: participants.flatMap(({ tracks }) => tracks.map(({ sid }) => sid)),
     });
+    await presence.preloadLastLeavings(rooms.flatMap(({ sid, room }) => (room === undefined ? [sid] : [])));
     const transcribed = await roomsWithTranscription(store, rooms);
     const aligned: Aligned[] = [];
     for (const room of rooms) {
@@ -324,8 +325,9 @@ function alignTracks(
   presence: PresenceBatch,
   { publisher, tracks }: Publishing,
 ): readonly DomainEvent[] {
-  const time = { occurredAt: deps.clock.now(), isReconciled: true };
-  const { roomSid } = publisher;
+  const { roomSid, joinedAt } = publisher;
+  const now = deps.clock.now();
+  const time = { occurredAt: Math.max(now, joinedAt ?? now), isReconciled: true };
   const unpublished = presence
     .listPublished(publisher.sid)
     .filter(({ sid }) => !tracks.some((track) => track.sid === sid))

@@ -1,4 +1,5 @@
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
+import { placeInSecond } from '../events/event-arrival.ts';
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import type { EventSubjects, RoomSession } from '../events/store.ts';
@@ -68,7 +69,7 @@ async function record(
     const presence = PresenceBatch.of(store.presence, context, subjects.participants);
     const changed = new Map<string, RoomSession>();
     for (const one of free) {
-      const event = { ...one, createdAt: refineTime(one.createdAt, deps.clock.now()) };
+      const event = { ...one, createdAt: placeInSecond(one.createdAt, one.receivedAt ?? deps.clock.now()) };
       const session = buildSession(event, sessions);
       const recorded = await recordOne(inTransaction, { store, presence, appender, event, session });
       if (recorded === undefined) continue;
@@ -109,7 +110,15 @@ function roomsOfPeople(events: readonly MediaEvent[]): readonly string[] {
 }
 
 /** Returns the source ids of the events that this one probably leads to. Others are looked up one by one. */
-function likelySourceIds({ id, type, room, participant, track, egress }: MediaEvent): readonly string[] {
+function likelySourceIds({
+  id,
+  type,
+  room,
+  participant,
+  track,
+  egress,
+  streamId,
+}: MediaEvent): readonly string[] {
   const ofRoom =
     room === undefined
       ? []
@@ -120,20 +129,57 @@ function likelySourceIds({ id, type, room, participant, track, egress }: MediaEv
       : [`participant_joined:${participant.sid}`, `participant_left:${participant.sid}`];
   const ofTrack = track === undefined ? [] : [`${type}:${readTrackSid(track)}`];
   const ofEgress = egress === undefined ? [] : [`${type}:${egress.egressId}`];
-  return [id, ...ofRoom, ...ofParticipant, ...ofTrack, ...ofEgress];
+  const ofStream = streamId === undefined ? [] : [`${type}:${streamId}`];
+  const known = [...ofTrack, ...ofEgress, ...ofStream];
+  return [
+    id,
+    ...ofRoom,
+    ...ofParticipant,
+    ...known,
+    ...known.flatMap((one) => counterpart(one)?.sourceId ?? []),
+  ];
 }
 
-/** The media server sends whole seconds. Within that second the time of receipt is more exact. */
-function refineTime(createdAt: number, receivedAt: number): number {
-  return receivedAt >= createdAt && receivedAt < createdAt + 1000 ? receivedAt : createdAt;
+const STARTS: Readonly<Record<string, string>> = {
+  track_unpublished: 'track_published',
+  ingress_ended: 'ingress_started',
+  egress_ended: 'egress_started',
+};
+const ENDS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(STARTS).map(([end, start]) => [start, end]),
+);
+
+/** Returns the source id of the start that belongs to an end, or of the end that belongs to a start. */
+function counterpart(sourceId: string): { readonly sourceId: string; readonly isStart: boolean } | undefined {
+  const [type = '', id] = sourceId.split(':');
+  const start = STARTS[type];
+  const other = start ?? ENDS[type];
+  return other === undefined ? undefined : { sourceId: `${other}:${id}`, isStart: start !== undefined };
+}
+
+/**
+ * Puts an end no earlier than its start, and a start that is received late no later than its end: both may be in one second,
+ * and several instances with different clocks may receive them.
+ */
+function orderByCounterpart(event: DomainEvent, appender: EventAppender): DomainEvent {
+  const other = counterpart(event.sourceId);
+  const instant = other && appender.findInstant(other.sourceId);
+  if (other === undefined || instant === undefined) return event;
+  const { occurredAt } = event;
+  return {
+    ...event,
+    occurredAt: other.isStart ? Math.max(occurredAt, instant) : Math.min(occurredAt, instant),
+  };
 }
 
 function buildSession(
-  { room, createdAt }: MediaEvent,
+  { room, participant, createdAt: reportedAt }: MediaEvent,
   sessions: ReadonlyMap<string, RoomSession>,
 ): RoomSession | undefined {
   if (room === undefined || room.sid === '') return undefined;
   const { sid, name } = room;
+  // A participant's join is exact, and the room was opened before it.
+  const createdAt = Math.min(reportedAt, participant?.joinedAt ?? reportedAt);
   const known = sessions.get(sid) ?? { sid, name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
   // Some events do not have the time at which the room was opened. A later event corrects it.
   return room.createdAt === undefined ? known : { ...known, createdAt: room.createdAt };
@@ -154,7 +200,9 @@ async function recordOne(
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
   const interpretation = await interpretMediaEvent(presence, event, session);
   const ended = await stopWithRoom(store, interpretation.session, interpretation.domainEvents);
-  const domainEvents = [...ended, ...(await interpretEgress(deps, store, event))];
+  const domainEvents = [...ended, ...(await interpretEgress(deps, store, event))].map((one) =>
+    orderByCounterpart(one, appender),
+  );
   return appender.append(
     {
       session: interpretation.session,
@@ -205,9 +253,9 @@ async function interpretEgress(
  *   participant_left    without a join before it: kept, and published together with a join that comes late
  *   room_finished       whoever is still present has left first
  *
- * The media server sends whole seconds, except for the times when rooms opened and participants joined. An event of a
- * participant therefore gets at least the time of its join, and the end of a room at least that of the last departure:
- * otherwise time would run backwards.
+ * The media server sends whole seconds, except for the times when rooms opened and participants joined: see placeInSecond.
+ * An event of a participant therefore gets at least the time of its join, the end of a room at least that of the last
+ * departure, and the end of a track, stream or recording at least that of its start: otherwise time would run backwards.
  *
  * Recorders and agents are stored as machinery; no event reports them, and they are not counted. Events that are not listed
  * here (egress_updated, participant_connection_aborted) say nothing that others do not.
@@ -265,12 +313,16 @@ async function join(
   const leftAt = known?.leftAt ?? session.endedAt;
   if (leftAt === null) return joining;
   // The participant's end was reported before its join. Both are published now, in order.
-  const left = await leaveNow(presence, participant, {
+  const left = await leaveNow(presence, (await presence.findParticipant(info.sid)) ?? participant, {
     occurredAt: leftAt,
     isReconciled: false,
     reason: known === undefined ? 'room_closed' : 'lost',
   });
-  return { ...joining, domainEvents: [...joining.domainEvents, left] };
+  const { endedAt } = joining.session;
+  return {
+    session: { ...joining.session, endedAt: endedAt === null ? null : Math.max(endedAt, left.occurredAt) },
+    domainEvents: [...joining.domainEvents, left],
+  };
 }
 
 async function leave(
@@ -297,7 +349,7 @@ async function leave(
     const leaving = { occurredAt: event.createdAt, isReconciled: false, reason };
     return [await leaveNow(presence, participant, leaving)];
   }
-  await presence.saveParticipant({ ...known, leftAt: event.createdAt });
+  await presence.saveParticipant({ ...known, leftAt: Math.max(event.createdAt, known.joinedAt ?? 0) });
   return [];
 }
 

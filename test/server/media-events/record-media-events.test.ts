@@ -178,8 +178,8 @@ describe('the times of events', () => {
       [NOW - 1, NOW],
       [NOW, NOW],
       [NOW + 999, NOW + 999],
-      [NOW + 1_000, NOW],
-      [NOW + 3_600_000, NOW],
+      [NOW + 1_000, NOW + 999],
+      [NOW + 3_600_000, NOW + 999],
     ] as const) {
       stage.clock.advance(received - stage.clock.now());
       const sid = `RM_${received}`;
@@ -188,16 +188,31 @@ describe('the times of events', () => {
     }
   });
 
+  it('are those of the receipt, however long the events wait to be stored', async () => {
+    stage.clock.advance(5_000);
+    await stage.receive(mediaEvent('room_finished', { receivedAt: NOW + 300 }));
+    expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 300));
+  });
+
+  it('never have a room end before somebody who left in the same second', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    await stage.receive(left('ada1', { receivedAt: NOW + 837 }));
+    // Received by another instance, whose clock is behind.
+    await stage.receive(mediaEvent('room_finished', { receivedAt: NOW + 831 }));
+    expect((await stage.storedEvents()).at(-1)?.room.endedAt).toBe(at(NOW + 837));
+    expect((await stage.store.sessions.find('RM_1', NOW))?.endedAt).toBe(NOW + 837);
+  });
+
   it('never have a participant leave before joining', async () => {
-    stage.clock.advance(1_200);
+    stage.clock.advance(-1_200);
     await stage.receive(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
-    // Sent in the same second, and received in the next one.
+    // Sent in the same second, and received by a clock that is behind.
     await stage.receive(left('ada1', { createdAt: NOW }));
     expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 900));
   });
 
   it('never have a track published before its participant joined', async () => {
-    stage.clock.advance(1_200);
+    stage.clock.advance(-1_200);
     await stage.receive(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
     await stage.receive(
       mediaEvent('track_published', { participant: person('ada1'), track: { sid: 'TR_1' } }),
@@ -206,7 +221,7 @@ describe('the times of events', () => {
   });
 
   it('never have a room end before it began, or before its last participant joined', async () => {
-    stage.clock.advance(1_200);
+    stage.clock.advance(-1_200);
     const room = { sid: 'RM_1', name: 'demo', createdAt: NOW + 700 };
     await stage.receive(mediaEvent('room_started', { room }), mediaEvent('room_finished', { room }));
     expect((await stage.storedEvents()).at(-1)?.room.endedAt).toBe(at(NOW + 700));

@@ -33,7 +33,7 @@ describe.each(engines)('a session on $name', ({ databaseUrl }) => {
     mediaEvent('room_started'),
     joined('ada1', { joinedAt: NOW - 4_000 }),
     joined('bob1', { joinedAt: NOW - 3_000 }),
-    left('ada1', { createdAt: NOW - 2_000 }),
+    left('ada1', { createdAt: NOW - 2_000, receivedAt: NOW - 2_000 }),
     joined('ada2', { joinedAt: NOW - 1_000 }),
     mediaEvent('room_finished', { createdAt: NOW }),
   ];

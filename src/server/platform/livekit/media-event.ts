@@ -5,7 +5,10 @@ export type MediaEvent = {
   /** The media server's own id, the same on every retry. */
   readonly id: string;
   readonly type: string;
+  /** The media server sends whole seconds. */
   readonly createdAt: number;
+  /** When the service received it; undefined before that. */
+  readonly receivedAt?: number | undefined;
   /** Egress and ingress events contain only sid and name. */
   readonly room: MediaEventRoom | undefined;
   /** Track events contain only sid and identity. */

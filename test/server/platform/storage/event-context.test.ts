@@ -54,7 +54,7 @@ describe.each([
       participants: [ADA],
       tracks: [TRACK],
       presentCounts: new Map([['RM_1', 1]]),
-      knownSourceIds: new Set(['EV_known']),
+      knownInstants: new Map([['EV_known', makeEvent('known').occurredAt]]),
       registrationsVersion: 1,
       isFanOutOpen: false,
     });

@@ -495,6 +495,16 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
       expect(await presence.countPresent('RM_nowhere')).toBe(0);
     });
 
+    it('finds when somebody left a room last', async () => {
+      const { presence } = store;
+      await presence.saveParticipant(newParticipant('PA_first', { joinedAt: 10, leftAt: 11 }));
+      await presence.saveParticipant(newParticipant('PA_last', { joinedAt: 10, leftAt: 30 }));
+      await presence.saveParticipant(newParticipant('PA_present', { joinedAt: 40 }));
+      await presence.saveParticipant(newParticipant('PA_elsewhere', { roomSid: 'RM_2', joinedAt: 10 }));
+      expect(await presence.readLastLeavings(['RM_1', 'RM_2'])).toEqual(new Map([['RM_1', 30]]));
+      expect(await presence.readLastLeavings([])).toEqual(new Map());
+    });
+
     it('stores, finds and counts participants of several rooms at once', async () => {
       const { presence } = store;
       const ada = newParticipant('PA_ada', { joinedAt: 10 });
