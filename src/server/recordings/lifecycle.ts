@@ -153,8 +153,19 @@ function holdsClaim({ status, claimOwner }: Recording, owner: string): boolean {
   return status === 'starting' && claimOwner === owner;
 }
 
-function stopped({ status }: Recording, at: number): RecordingChange {
-  return status === 'recording' ? { status: 'stopped', stoppedAt: at } : {};
+function stopped(recording: Recording, at: number): RecordingChange {
+  return recording.status === 'recording' ? { status: 'stopped', stoppedAt: afterStart(recording, at) } : {};
+}
+
+/**
+ * Returns the instant, no earlier than the start: recorders, buckets and other instances have clocks of their own, and
+ * buckets have whole seconds.
+ */
+function afterStart(
+  { startedAt, mediaStartedAt }: Pick<Recording, 'startedAt' | 'mediaStartedAt'>,
+  at: number,
+): number {
+  return Math.max(at, startedAt ?? at, mediaStartedAt ?? at);
 }
 
 function afterEgress(recording: Recording, egress: Egress, at: number): Transition {
@@ -167,7 +178,7 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
     return { change: differing(recording, { ...stop, ...media }) };
   }
   const { error } = egress;
-  const endedAt = egress.endedAt ?? at;
+  const endedAt = afterStart({ ...recording, ...media }, egress.endedAt ?? at);
   const file = egress.file && {
     sizeBytes: egress.file.sizeBytes,
     // Keeps a stored duration, because it may have been published. The recorder counts nanoseconds.
@@ -214,9 +225,10 @@ type RecorderGone = Extract<Observation, { readonly type: 'recorder-gone' }>;
 function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): Transition {
   const { status } = recording;
   if (status !== 'recording' && !isPending(recording)) return UNCHANGED;
-  const stop = status === 'recording' ? { stoppedAt: at } : {};
+  const stop = status === 'recording' ? { stoppedAt: afterStart(recording, at) } : {};
   if (file !== undefined) {
-    const { sizeBytes, durationMs, modifiedAt: endedAt } = file;
+    const { sizeBytes, durationMs } = file;
+    const endedAt = afterStart(recording, file.modifiedAt);
     const length = durationMs === undefined ? {} : { durationMs };
     return {
       change: { status: 'stopped', endedAt, sizeBytes, ...length, ...stop },
@@ -225,7 +237,7 @@ function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): Tr
   }
   const error = status === 'recording' ? reason : `${reason}, and it has no file`;
   return {
-    change: { status: 'failed', endedAt: at, error, ...stop },
+    change: { status: 'failed', endedAt: afterStart(recording, at), error, ...stop },
     event: { status: 'failed', error, file: undefined },
   };
 }

@@ -107,7 +107,7 @@ function endEvent(
   recording: Recording,
   { status, error, file, isCorrection }: EndEvent,
 ): DomainEvent | undefined {
-  const { egressId } = recording;
+  const { egressId, startedAt } = recording;
   if (egressId === null) return undefined;
   return recordingEvent(
     'egress_ended',
@@ -121,7 +121,7 @@ function endEvent(
       sizeBytes: file?.sizeBytes,
       ...(isCorrection === true ? { corrected: true } : {}),
     },
-    { occurredAt: clock.now(), isReconciled: true },
+    { occurredAt: Math.max(clock.now(), startedAt ?? 0), isReconciled: true },
   );
 }
 

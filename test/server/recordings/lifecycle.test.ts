@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
 import {
@@ -196,6 +197,34 @@ describe('every transition of a recording in the state machine', () => {
       expect(change).toBeTypeOf('object');
       expect(event.status).toBe({ ...before, ...(change === 'delete' ? {} : change) }.status);
     }
+  });
+
+  it('stops and ends it no earlier than it started, whatever the clocks of recorders, buckets and instances', () => {
+    const instant = fc.integer({ min: CREATED_AT - 5_000, max: CREATED_AT + 5_000 });
+    const states = fc.constantFrom(RECORDING, { ...PENDING, stoppedAt: CREATED_AT + 500 });
+    const observed = fc.oneof(
+      instant.map((at): Observation => ({ type: 'stop-accepted', at })),
+      fc
+        .tuple(instant, fc.option(instant, { nil: undefined }), fc.option(instant, { nil: undefined }))
+        .map(([at, endedAt, mediaStartedAt]): Observation => {
+          const { egress: complete } = OBSERVATIONS['egress complete'] as Observation & { type: 'egress' };
+          return { type: 'egress', at, egress: { ...complete, endedAt, mediaStartedAt } };
+        }),
+      instant.map((at): Observation => ({ ...OBSERVATIONS['egress ending'], at }) as Observation),
+      instant.map((at): Observation => ({ ...gone(), at }) as Observation),
+      instant.map((modifiedAt) => gone({ sizeBytes: 77, modifiedAt })),
+    );
+    fc.assert(
+      fc.property(states, observed, (before, observation) => {
+        const { change } = nextState(before, observation);
+        const after: Recording = { ...before, ...(change === 'delete' ? {} : change) };
+        const { startedAt, stoppedAt, endedAt, mediaStartedAt } = after;
+        expect(stoppedAt ?? CREATED_AT + 500).toBeGreaterThanOrEqual(startedAt ?? 0);
+        expect(endedAt ?? CREATED_AT + 500).toBeGreaterThanOrEqual(startedAt ?? 0);
+        if (endedAt !== null) expect(endedAt).toBeGreaterThanOrEqual(mediaStartedAt ?? 0);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('changes nothing when it is applied again', () => {
