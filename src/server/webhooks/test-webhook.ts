@@ -67,6 +67,8 @@ function registerOther(webhookId: string): Hint {
   };
 }
 
+const UNTRIED = { state: 'pending', waiting: null, attempts: 0, roundAttempts: 0, endedAt: null } as const;
+
 async function storeTest(
   { store, ids, clock, tracing }: TestWebhookDeps,
   webhookId: string,
@@ -107,16 +109,8 @@ async function storeTest(
       sequence: null,
     };
     await inside.events.insertAll([event], [delivery]);
-    const untried = {
-      state: 'pending',
-      waiting: null,
-      attempts: 0,
-      roundAttempts: 0,
-      endedAt: null,
-    } as const;
-    const started = { ...delivery, ...untried };
     return {
-      delivery: started,
+      delivery: { ...delivery, ...UNTRIED },
       webhook,
       event: { id, roomSid: null, payload, occurredAt: now, traceparent },
     };
