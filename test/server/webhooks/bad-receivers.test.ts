@@ -118,7 +118,7 @@ describe('misbehaving receivers', () => {
       'has bad TLS': [
         `https://127.0.0.1:${await readPort(tlsServer())}/`,
         null,
-        'the TLS certificate or handshake is not valid (DEPTH_ZERO_SELF_SIGNED_CERT)',
+        'the TLS certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); name an authority of your own in NODE_EXTRA_CA_CERTS of the service',
       ],
       'is absent': [`http://127.0.0.1:${await closedPort()}/`, null, 'the connection was refused'],
     };

@@ -231,7 +231,7 @@ function describeError(error: unknown): string {
   if (code === undefined) return 'the request failed';
   if (code === PROXY_REFUSED && error instanceof Error) return error.message;
   if (UNTRUSTED.has(code)) {
-    return `the TLS certificate is not trusted (${code}); an authority of your own is named in NODE_EXTRA_CA_CERTS of the service`;
+    return `the TLS certificate is not trusted (${code}); name an authority of your own in NODE_EXTRA_CA_CERTS of the service`;
   }
   if (/^(CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code)) {
     return `the TLS certificate or handshake is not valid (${code})`;

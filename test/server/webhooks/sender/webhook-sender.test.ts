@@ -460,7 +460,7 @@ describe('TLS to a receiver', () => {
     expect(await responseOver('self-signed.pem')).toMatchObject({
       statusCode: null,
       error:
-        'the TLS certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); an authority of your own is named in NODE_EXTRA_CA_CERTS of the service',
+        'the TLS certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); name an authority of your own in NODE_EXTRA_CA_CERTS of the service',
     });
   });
 
