@@ -36,6 +36,10 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     claim: (request) => claimJobs(connection, request),
     renew: (owner, ids, leaseUntil) =>
       changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, isHeld(connection, owner, ids)),
+    postpone: async (owner, ids, dueAt) => {
+      const change = sql`"dueAt" = ${dueAt}, "leaseOwner" = null, "leaseUntil" = null`;
+      await changeLeases(connection, change, isHeld(connection, owner, ids));
+    },
     release: (owner, ids) => releaseLeases(connection, owner, ids),
     recordOutcomes: (owner, outcomes) => recordOutcomes(connection, owner, outcomes),
     list: (query) => listDeliveries(connection, query),

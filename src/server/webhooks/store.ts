@@ -103,6 +103,8 @@ export interface DeliveryStore {
    * runs out, and the delivery is claimed again.
    */
   renew(owner: string, ids: readonly string[], leaseUntil: number): Promise<readonly string[]>;
+  /** Releases the leases of `ids` that `owner` holds, and makes the deliveries due at `dueAt`, without an attempt. */
+  postpone(owner: string, ids: readonly string[], dueAt: number): Promise<void>;
   /** Releases the leases of `ids` that `owner` holds, for a clean shutdown. Returns their number. */
   release(owner: string, ids: readonly string[]): Promise<number>;
   /**

@@ -4,8 +4,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Span, SpanEnd, Tracing } from '../../platform/tracing/tracing.ts';
 import type { WebhookResponse, WebhookSender } from '../sender/sender.ts';
-import type { DeliveryJob, DeliveryOutcome } from '../store.ts';
-import { type BuildDeliveryDeps, buildDelivery } from './build-delivery.ts';
+import type { DeliveryJob, DeliveryOutcome, DeliveryStore } from '../store.ts';
+import { type BuildDeliveryDeps, buildDelivery, findSigningProblem } from './build-delivery.ts';
 
 /** Milliseconds after each failed attempt of a round: the specification's 5 s, 30 s and 5 min. Then the delivery fails. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
@@ -16,6 +16,15 @@ export const LONGEST_RETRY_DELAY_MS = Math.max(...RETRY_DELAYS_MS);
  * deliveries of a room fail one after the other: later ones would wait for days.
  */
 const ORDERED_RETRIES_END_MS = 3_600_000;
+
+/**
+ * A delivery that this instance cannot sign waits this long without using up an attempt, because the ENCRYPTION_KEY of its
+ * secret may come back, the webhook may get a new secret, and other instances may have the key.
+ */
+export const POSTPONEMENT_MS = 30_000;
+
+/** Then it is attempted and fails as any other, so that what is pending has a bound. */
+const POSTPONED_AT_MOST_MS = 3 * 86_400_000;
 
 export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;
@@ -34,6 +43,31 @@ type ObservedAttempt = {
   /** Time from storing the delivery to its first attempt; undefined for later attempts. */
   readonly waitedMs: number | undefined;
 };
+
+type PostponeDeps = AttemptDeps & {
+  readonly deliveries: Pick<DeliveryStore, 'postpone'>;
+  readonly instanceId: string;
+  readonly log: Pick<Log, 'warn'>;
+};
+
+/** Makes one attempt, or returns undefined when the delivery cannot be signed at present and was put off. Never rejects. */
+export async function attemptOrPostpone(
+  deps: PostponeDeps,
+  job: DeliveryJob,
+): Promise<DeliveryOutcome | undefined> {
+  const { deliveries, secretBox, clock, instanceId, buildErrors, log } = deps;
+  const { id, createdAt } = job.delivery;
+  const problem = findSigningProblem(secretBox, job.webhook);
+  const isTooOld = clock.now() - createdAt >= POSTPONED_AT_MOST_MS;
+  if (problem === undefined || isTooOld) return await attemptDelivery(deps, job);
+  buildErrors.error(problem, job);
+  try {
+    await deliveries.postpone(instanceId, [id], clock.now() + POSTPONEMENT_MS);
+  } catch (error) {
+    log.warn({ err: error }, 'postponing a delivery failed; it is claimed again when its lease has run out');
+  }
+  return undefined;
+}
 
 /** Makes one attempt and returns it with the delivery's next state. Never rejects. */
 export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Promise<DeliveryOutcome> {

@@ -42,6 +42,16 @@ export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): 
   };
 }
 
+/** Returns why the webhook's deliveries cannot be signed; undefined when they can. */
+export function findSigningProblem(box: SecretBox, { id, secret }: Webhook): unknown {
+  try {
+    openedKeys(box, secret, id);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 type Keys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
 
 /** The specified header holds one signature, that of the current secret. The second header carries both signatures. */

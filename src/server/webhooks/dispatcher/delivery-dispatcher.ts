@@ -14,9 +14,10 @@ import type {
 } from '../store.ts';
 import {
   type AttemptDeps,
-  attemptDelivery,
+  attemptOrPostpone,
   BuildErrorLog,
   LONGEST_RETRY_DELAY_MS,
+  POSTPONEMENT_MS,
 } from './attempt-delivery.ts';
 import { DELIVERY_LEASE_MS, type DeliveryDispatcher, type DeliveryLease } from './dispatcher.ts';
 import { InFlightDeliveries } from './in-flight-deliveries.ts';
@@ -184,9 +185,11 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     // ran out, and another instance has taken the delivery over.
     const isOwned = this.#inFlight.isLeased(id, this.#deps.clock.now());
     const isSent = webhook !== undefined && isOwned;
-    const outcome = isSent ? await attemptDelivery(this.#deps, { ...job, webhook }) : undefined;
-    if (outcome === undefined) this.#release(webhookId, id);
-    else this.#outcomes.add({ ...outcome, webhookId, orderingKey });
+    const outcome = isSent ? await attemptOrPostpone(this.#deps, { ...job, webhook }) : undefined;
+    if (outcome === undefined) {
+      this.#release(webhookId, id);
+      this.#claims.wakeWithin(POSTPONEMENT_MS);
+    } else this.#outcomes.add({ ...outcome, webhookId, orderingKey });
     if (outcome?.next.state !== 'delivered') this.#inFlight.stopOrder(job);
     if (!isOwned) this.poll();
     const isHalfEmpty = this.#inFlight.finish(job);

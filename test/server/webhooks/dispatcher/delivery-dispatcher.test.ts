@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { MAX_UNWRITTEN_OUTCOMES } from '../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import { createSecretBox } from '../../../../src/server/webhooks/secrets/encryption-keys.ts';
 import type {
   WebhookRequest,
   WebhookResponse,
@@ -286,55 +284,6 @@ describe('a backlog of one webhook', () => {
     isBack.resolve();
     const pending = () => stage.store.deliveries.list({ webhookId: id, state: 'pending', limit: 1 });
     await expect.poll(pending, { timeout: 20_000 }).toEqual([]);
-  });
-});
-
-describe('a webhook whose secret cannot be decrypted', () => {
-  it('has one log line a minute that says what to do, however many deliveries fail', async () => {
-    const clock = new ManualClock(Date.now());
-    const stage = await stageFor({ clock });
-    const { sender, held } = heldSender();
-    const instance = stage.instance({ sender });
-    const id = await stage.webhook('http://127.0.0.1:1/');
-    const secret = createSecretBox([randomBytes(32)]).seal('of a key that is gone', id);
-    await stage.store.webhooks.update(id, { secret, updatedAt: 1 });
-    await instance.append(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
-    const attempts = () =>
-      stage.store.deliveries
-        .list({ webhookId: id, limit: 100 })
-        .then((all) => all.reduce((sum, { attempts }) => sum + attempts, 0));
-    await expect.poll(attempts).toBe(40);
-    const lines = () => stage.logLines.filter(({ message }) => message === 'a delivery could not be built');
-    expect(lines()).toMatchObject([{ level: 'error', fields: { webhookId: id, alikeSinceLastLine: 0 } }]);
-    expect(lines()[0]?.fields).not.toHaveProperty('err');
-    expect(lines()[0]?.fields.reason).toContain('Add that key to ENCRYPTION_KEY');
-    await letPass(clock, 5_500);
-    await expect.poll(attempts).toBe(80);
-    await letPass(clock, 30_500);
-    await expect.poll(attempts).toBe(120);
-    expect(lines()).toHaveLength(1);
-    await letPass(clock, 24_000);
-    await instance.append('after a minute', 'and at once');
-    await expect.poll(attempts).toBe(122);
-    expect(lines()).toHaveLength(2);
-    expect(lines()[1]?.fields.alikeSinceLastLine).toBe(119);
-    const [first] = await stage.store.deliveries.list({ webhookId: id, limit: 1 });
-    const [attempt] = await stage.store.deliveries.listAttempts([first?.id ?? '']);
-    expect(attempt?.error).toContain('set a new secret by PUT');
-    expect(held).toEqual([]);
-  });
-
-  it('continues with only the new secret when it is the old one of a rotation', async () => {
-    const stage = await stageFor();
-    const { sender, held } = heldSender();
-    const instance = stage.instance({ sender });
-    const id = await stage.webhook('http://127.0.0.1:1/');
-    const previousSecret = createSecretBox([randomBytes(32)]).seal('of a key that is gone', id);
-    const previousSecretUntil = Date.now() + 3_600_000;
-    await stage.store.webhooks.update(id, { previousSecret, previousSecretUntil, updatedAt: 1 });
-    await instance.append('one');
-    await expect.poll(() => held.length).toBe(1);
-    expect(held[0]?.request.headers['webhook-signature']).toMatch(/^v1,[^ ]+$/);
   });
 });
 

@@ -50,6 +50,7 @@ export class SimulatedDeliveries {
           const times = this.#claimable(except).map(claimableAt);
           return times.length === 0 ? undefined : Math.min(...times);
         }),
+      postpone: notSimulated,
       bringForward: () => statement(() => undefined),
       insert: notSimulated,
       list: notSimulated,
