@@ -1,3 +1,4 @@
+import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FindKey, KnownKey } from '../../platform/http/authentication/authenticate-request.ts';
 import { openCachedReading } from '../../platform/storage/cached-reading.ts';
@@ -24,7 +25,11 @@ export type KeyRingDeps = {
   readonly secretBox: Pick<SecretBox, 'open'>;
 };
 
-type ActiveKey = KnownKey & { readonly expiresAt: number | null };
+type ActiveKey = {
+  /** Undefined when no ENCRYPTION_KEY of this instance opens its secret. */
+  readonly known: KnownKey | undefined;
+  readonly expiresAt: number | null;
+};
 
 export type KeyRing = { readonly find: FindKey; readonly close: () => void };
 
@@ -40,9 +45,10 @@ export function openKeyRing(deps: KeyRingDeps): KeyRing {
   return {
     find: async (apiKey) => {
       if (!KEY_ID.test(apiKey)) return undefined;
-      const known = (await active.current()).get(apiKey);
-      const isExpired = known !== undefined && known.expiresAt !== null && known.expiresAt <= clock.now();
-      return isExpired ? undefined : known;
+      const found = (await active.current()).get(apiKey);
+      const isExpired = found !== undefined && found.expiresAt !== null && found.expiresAt <= clock.now();
+      if (found === undefined || isExpired) return undefined;
+      return found.known ?? cannotOpen(apiKey);
     },
     close: active.close,
   };
@@ -56,15 +62,26 @@ async function readActive(
   return new Map(keys.flatMap((key) => opened(key, secretBox)));
 }
 
-/** A key whose ENCRYPTION_KEY was lost is rejected like an unknown one; re-encrypt-keys.ts logs it. */
+/** Lets the program try again: another instance may have the ENCRYPTION_KEY. re-encrypt-keys.ts logs that it is missing here. */
+function cannotOpen(id: string): never {
+  throw new ServiceError(
+    'storage-unavailable',
+    `The secret of the API key ${id} cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured.`,
+    {
+      retryable: true,
+      hint: { text: 'add that key to ENCRYPTION_KEY, after the current one, or make a new API key' },
+    },
+  );
+}
+
 function opened(
   { id, secret, scopes, expiresAt }: ApiKey,
   box: KeyRingDeps['secretBox'],
 ): readonly (readonly [string, ActiveKey])[] {
   if (secret === null) return [];
   try {
-    return [[id, { caller: { keyId: id, scopes }, secret: box.open(secret, id), expiresAt }]];
+    return [[id, { known: { caller: { keyId: id, scopes }, secret: box.open(secret, id) }, expiresAt }]];
   } catch {
-    return [];
+    return [[id, { known: undefined, expiresAt }]];
   }
 }

@@ -45,7 +45,7 @@ async function reencryptKeys(
   if (lost.length === 0) return;
   log.error(
     { apiKeyIds: lost },
-    'API keys cannot be decrypted and are not accepted: add the ENCRYPTION_KEY that they were stored with behind the current one, or revoke them and make new ones',
+    'API keys cannot be decrypted, and get 503: add the ENCRYPTION_KEY that they were stored with behind the current one, or revoke them and make new ones',
   );
 }
 

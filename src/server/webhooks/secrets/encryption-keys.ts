@@ -155,7 +155,7 @@ function keyId(key: Buffer): string {
 
 function cannotOpen(): ServiceError {
   return new ServiceError(
-    'internal-error',
+    'storage-unavailable',
     'A stored secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured.',
   );
 }

@@ -115,9 +115,14 @@ describe('the cached keys', () => {
     expect(state.reads).toBe(1);
   });
 
-  it('leave out a key whose secret cannot be opened', async () => {
-    const { ring } = setUp(makeKey('key_lost', { secret: 'sealed key_one' }), makeKey('key_one'));
-    expect(await ring.find('key_lost')).toBeUndefined();
+  it('refuse a key whose secret cannot be opened as unavailable, and not as unknown', async () => {
+    const { ring, clock } = setUp(
+      makeKey('key_lost', { secret: 'sealed key_one', expiresAt: NOW + 100 }),
+      makeKey('key_one'),
+    );
+    await expect(ring.find('key_lost')).rejects.toMatchObject({ code: 'storage-unavailable', status: 503 });
     expect(await ring.find('key_one')).toBeDefined();
+    clock.advance(100);
+    expect(await ring.find('key_lost')).toBeUndefined();
   });
 });
