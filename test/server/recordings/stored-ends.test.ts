@@ -31,7 +31,15 @@ function killedBeforeEvents(store: UnitOfWork<RecordingStores>): UnitOfWork<Reco
   return {
     ...store,
     transaction: (work) =>
-      store.transaction((stores) => work({ ...stores, events: { ...stores.events, insertAll: killed } })),
+      // Stores are built when they are first used, so that a spread of the object would have none of them.
+      store.transaction((stores) => {
+        const { recordings, presence, webhooks, deliveries, fanOuts, events } = stores;
+        return work({
+          ...{ recordings, presence, webhooks, deliveries, fanOuts },
+          transaction: (nested) => stores.transaction(nested),
+          events: { ...events, insertAll: killed },
+        });
+      }),
   };
 }
 
