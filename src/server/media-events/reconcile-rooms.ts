@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
+import { readMembers } from '../../contract/unknown-value.ts';
 import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
 import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-arrival.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
@@ -367,7 +368,8 @@ function readOpenedAt({ creationTimeMs, creationTime }: Room): number {
 
 function buildSession(participant: Participant, roomSid: string) {
   const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
-  const joinedAt = Number(participant.joinedAt) * 1000;
+  // The list has milliseconds too, which are not part of the API.
+  const joinedAt = Number(readMembers(participant).joinedAtMs) || Number(participant.joinedAt) * 1000;
   return toSession(
     {
       ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },

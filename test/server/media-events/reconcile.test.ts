@@ -59,10 +59,12 @@ function present(
     readonly joinedAt?: number;
     readonly kind?: string;
     readonly hidden?: boolean;
+    /** Whether the list has milliseconds too. */
+    readonly isExact?: boolean;
     readonly tracks?: readonly { readonly sid: string }[];
   } = {},
 ) {
-  const { joinedAt = NOW - 1_000, kind = 'STANDARD', hidden = false, tracks = [] } = fields;
+  const { joinedAt = NOW - 1_000, kind = 'STANDARD', hidden = false, isExact = false, tracks = [] } = fields;
   const identity = sid.replace(/\d+$/, '');
   const seconds = String(Math.floor(joinedAt / 1000));
   return {
@@ -71,6 +73,7 @@ function present(
     name: '',
     kind,
     joinedAt: seconds,
+    ...(isExact ? { joinedAtMs: String(joinedAt) } : {}),
     permission: { hidden },
     tracks,
   } as unknown as Participant;
@@ -152,6 +155,40 @@ describe('comparing with the media server after a start', () => {
       timestamp: at(OPENED_AT),
       room: { createdAt: at(OPENED_AT) },
     });
+  });
+
+  it('reports the instant at which somebody joined, which is not before that at which the room was opened', async () => {
+    open('exact', 'RM_8', [present('ada1', { joinedAt: NOW + 837, isExact: true })], NOW + 831);
+    open('seconds', 'RM_9', [present('bob1', { joinedAt: NOW + 837 })], NOW + 831);
+    stage.clock.advance(60_000);
+    await compare();
+    const joins = (await stage.storedEvents()).filter(({ event }) => event === 'participant_joined');
+    expect(joins.map(({ room, timestamp }) => [room.name, timestamp])).toEqual([
+      ['exact', at(NOW + 837)],
+      ['seconds', at(NOW + 831)],
+    ]);
+    const rows = await stage.store.sessions.list({ now: NOW + 60_000, limit: 9 });
+    expect(rows.map(({ createdAt, startedAt }) => [createdAt, startedAt])).toEqual([
+      [NOW + 831, NOW + 831],
+      [NOW + 831, NOW + 837],
+    ]);
+  });
+
+  it('never reports tracks before their participants joined, nor an end before them, by a clock that is behind', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 90_000 }));
+    open('demo', 'RM_1', [present('ada1', { tracks: [{ sid: 'TR_1' }] })]);
+    stage.clock.advance(60_000);
+    await compare('all');
+    world.rooms.clear();
+    missingSince.countAtOnce();
+    await compare('all');
+    const events = (await stage.storedEvents()).slice(3);
+    expect(events.map(({ event, timestamp }) => `${event} ${timestamp}`)).toEqual([
+      `track_published ${at(NOW + 90_000)}`,
+      `track_unpublished ${at(NOW + 90_000)}`,
+      `participant_left ${at(NOW + 90_000)}`,
+      `room_finished ${at(NOW + 90_000)}`,
+    ]);
   });
 
   it('reports a room that was opened again under its name: the end of the first, the beginning of the second', async () => {
