@@ -168,6 +168,22 @@ describe('an ordered webhook', () => {
     }
   });
 
+  it('gets the events of a room in order after they waited for a secret that could not be decrypted', async () => {
+    const { clock, stage, receiver, instance, webhookId, list } = await orderedStage();
+    const { secret } = (await stage.store.webhooks.find(webhookId)) ?? expect.unreachable();
+    await stage.store.webhooks.update(webhookId, { secret: 'of a key that is gone', updatedAt: 1 });
+    const one = instance();
+    await one.appendTo('a', ...names('a', 3));
+    const isPostponed = async () => (await list()).some(({ dueAt }) => dueAt > clock.now());
+    await expect.poll(isPostponed).toBe(true);
+    await one.appendTo('a', 'later');
+    await stage.store.webhooks.update(webhookId, { secret, updatedAt: 2 });
+    await letPass(clock, 60_000, () => receiver.accepted.length === 4);
+    expect(receiver.accepted.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+    const outcomes = async () => (await list()).map(({ state, attempts }) => `${state} ${attempts}`);
+    await expect.poll(outcomes).toEqual(Array.from({ length: 4 }, () => 'delivered 1'));
+  });
+
   it('gets a replayed event at once, whatever its room waits for', async () => {
     const { clock, stage, receiver, instance, list, webhookId } = await orderedStage();
     const one = instance();
