@@ -91,7 +91,7 @@ export function sharedUndici(): Plugin {
   };
 }
 
-/** Only dispatcher.ts uses the proxy agent, and it uses nothing else of undici. */
+/** Only connect.ts uses the proxy agent, and it uses nothing else of undici. */
 function importedPart(importer: string | undefined): Part {
-  return /\/cli\/connection\/dispatcher\.ts$/.test(importer ?? '') ? 'proxy' : 'agent';
+  return /\/cli\/connection\/connect\.ts$/.test(importer ?? '') ? 'proxy' : 'agent';
 }

@@ -7,7 +7,6 @@ import type {
   HttpDispatcher,
 } from '../../client/transport/dispatcher-exchange.ts';
 import { InvalidUrlError } from '../../client/transport/request-parts.ts';
-import { acceptContinue } from '../../contract/continue-responses.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -20,6 +19,7 @@ import {
   readCredentials,
   type Settings,
 } from './settings.ts';
+import { openAgent } from './undici-agent.ts';
 
 /** The options of every command, beside its own. */
 export type CommonFlags = ConnectionFlags & {
@@ -163,15 +163,6 @@ async function requestBy(
     const { explainProxyError } = await import('./proxy-error.ts');
     throw explainProxyError(error, request, proxy);
   }
-}
-
-/**
- * Loaded with the first request: `--curl` and `--help` send none. A file of its own, because the build decides by the
- * importing file which part of undici it takes: dispatcher.ts gets the proxy agent, and every other file the Agent.
- */
-async function openAgent(): Promise<HttpDispatcher> {
-  const { Agent, buildConnector } = await import('undici');
-  return new Agent({ connect: acceptContinue(buildConnector({})) });
 }
 
 /** A proxy of the environment. The URL may contain a password. */
