@@ -38,7 +38,7 @@ describe('an event whose retention has ended', () => {
 
     // One delivery is a millisecond older than its retention, the other is a day younger.
     const purge = startPurge({
-      store: stage.store,
+      store: { ...stage.store, clock },
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       retention: { eventsMs: 2 * DAY_MS, deliveriesMs: DAY_MS, sessionsMs: 2 * DAY_MS },
