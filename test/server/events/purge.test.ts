@@ -12,6 +12,14 @@ afterEach(async () => {
 const START = 1_767_225_600_000;
 const DAY_MS = 86_400_000;
 
+/** Passes in half days, because nothing is deleted more than a day after the last round. */
+async function passDays(clock: ManualClock, days: number): Promise<void> {
+  for (let half = 0; half < 2 * days; half += 1) {
+    clock.advance(DAY_MS / 2);
+    await letPass(clock, 1_000);
+  }
+}
+
 describe('an event whose retention has ended', () => {
   it('is deleted in the next round, and nothing that is younger or still pending', async () => {
     const clock = new ManualClock(START);
@@ -47,8 +55,7 @@ describe('an event whose retention has ended', () => {
     await letPass(clock, QUIET_MS + 1_000);
     await expect.poll(async () => (await list()).length).toBe(1);
     expect(await events()).toEqual(['old', 'young']);
-    clock.advance(DAY_MS);
-    await letPass(clock, 1_000);
+    await passDays(clock, 1);
     await expect.poll(async () => (await list()).length).toBe(0);
     await expect.poll(events).toEqual(['young']);
 
@@ -66,8 +73,7 @@ describe('an event whose retention has ended', () => {
       createdAt: START,
     };
     await webhookDeps.store.deliveries.insert([pending]);
-    clock.advance(10 * DAY_MS);
-    await letPass(clock, 2_000);
+    await passDays(clock, 10);
     expect(await events()).toEqual(['young']);
     expect((await list()).map(({ state }) => state)).toEqual(['pending']);
   });
