@@ -311,12 +311,17 @@ describe('a stopped recording whose end is not reported', () => {
   it('is stopped again when it did not receive the stop', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
+    const endedAt = clock.now() + 1000;
+    const nanoseconds = `${endedAt}000000`;
     script = replying({
       ListEgress: [200, { items: [{ ...ENDING[0], status: 'EGRESS_STARTING' }] }],
-      StopEgress: [200, { ...ENDING[0], status: 'EGRESS_ABORTED', error: 'Stop called', endedAt: '1' }],
+      StopEgress: [
+        200,
+        { ...ENDING[0], status: 'EGRESS_ABORTED', error: 'Stop called', endedAt: nanoseconds },
+      ],
     });
     await reconcileAfter(store, 60_000);
-    expect(await found(store, id)).toMatchObject({ status: 'aborted', error: 'Stop called', endedAt: 0 });
+    expect(await found(store, id)).toMatchObject({ status: 'aborted', error: 'Stop called', endedAt });
   });
 });
 
