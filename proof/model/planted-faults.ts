@@ -60,7 +60,7 @@ const DELIVERY_FAULTS: readonly Omit<PlantedFault, 'protocol'>[] = [
   },
   {
     name: 'an outcome whose statement failed is dropped',
-    file: `${DISPATCHER}/outcome-writer.ts`,
+    file: `${DISPATCHER}/delivery-dispatcher.ts`,
     text: 'await clock.sleep(RETRY_PAUSE_MS, signal).catch(() => {});',
     replacement: 'return;',
   },

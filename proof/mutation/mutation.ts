@@ -40,7 +40,6 @@ const SUBJECTS: readonly Subject[] = [
     files: [
       'src/contract/canonical-request.ts',
       'src/contract/signing.ts',
-      'src/contract/signing.ts',
       'src/contract/webhook-signing.ts',
     ],
     tests: [
