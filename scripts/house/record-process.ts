@@ -12,7 +12,7 @@ import type { Recorded } from './recorded-runs.ts';
  */
 
 const SRC = `${pathToFileURL(join(import.meta.dirname, '..', '..')).href}/src/`;
-/** At least as long as outcomes wait for others, in src/server/webhooks/dispatcher/outcome-writer.ts. */
+/** At least as long as outcomes wait for others, in src/server/webhooks/dispatcher/delivery-dispatcher.ts. */
 const OUTCOME_BATCH_MS = 1000;
 
 // Optimized code does not count the functions that it inlines.

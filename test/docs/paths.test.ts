@@ -10,7 +10,12 @@ const PAGES = [
 ].filter((path) => path.endsWith('.md'));
 
 /** A path of a file in this repository, in a code span. */
-const NAMED_PATH = /`((?:src|test|scripts|docs|bin|bench|examples|data)\/[\w./-]+)`/g;
+const NAMED_PATH = /`((?:src|test|scripts|docs|bin|proof|examples|data)\/[\w./-]+)`/g;
+/** The end of the path of a source, such as `reconciler.ts` after the page has named its folder. */
+const NAMED_SOURCE = /`([\w./-]+\.tsx?)`/g;
+const SOURCES = ['src', 'test', 'scripts', 'proof', 'examples'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
+);
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
 
 /** Files that are not in the package: the pages, the examples, the deployment files. */
@@ -36,6 +41,25 @@ describe('the paths in the documentation', () => {
       (path) => !MADE_LATER.test(path) && !existsSync(join(ROOT, path)),
     );
     expect(missing).toEqual([]);
+  });
+
+  it.each(PAGES)('of %s name only existing sources by the end of their path', (page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    const named = [...text.matchAll(NAMED_SOURCE)].map(([, path = '']) => `/${path}`);
+    expect(named.filter((path) => !SOURCES.some((source) => source.endsWith(path)))).toEqual([]);
+  });
+});
+
+describe('the comments of the product', () => {
+  it('name only existing sources', () => {
+    const naming = SOURCES.filter((path) => path.startsWith('/src/') && /\.tsx?$/.test(path)).flatMap(
+      (path) =>
+        (readFileSync(join(ROOT, path), 'utf8').match(COMMENT) ?? [])
+          .flatMap((comment) => comment.match(/[\w./-]+\.tsx?\b/g) ?? [])
+          .map((named) => ({ path, named: `/${named}` })),
+    );
+    expect(naming.length).toBeGreaterThan(10);
+    expect(naming.filter(({ named }) => !SOURCES.some((source) => source.endsWith(named)))).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Signing } from '../../../test/support/sign.ts';
 
-/* Attacks by connections that are expensive for the service. They run on their own thread (`attacker.ts`). */
+/* Attacks by connections that are expensive for the service. They run on a thread of their own, which loads this file. */
 
 type AttackOptions = {
   readonly url: string;

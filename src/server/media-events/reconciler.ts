@@ -26,7 +26,7 @@ import type { ComparisonNumbers, ComparisonStore, MediaEventStores } from './sto
  * The lease only saves work: every change locks its room or its row, and every event has a source id that identifies what
  * happened. Therefore the round that follows a time without events (before the start, or while events were rejected) does
  * not wait for a lease that another instance holds, or held when it was killed. It has a short lease of its own: see
- * full-comparison.ts.
+ * FullComparison.
  */
 
 const EVERY_MS = 30_000;

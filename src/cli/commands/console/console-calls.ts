@@ -164,7 +164,7 @@ export type ConsoleTarget = {
   readonly openRoom: (room: string) => Promise<string>;
 };
 
-/** Facts about the command line for the page. The same shape as in src/web/console/api/console-info.ts, which reads it. */
+/** Facts about the command line for the page. The same shape as in src/web/console/api/console-calls.ts, which reads it. */
 export type ConsoleInfo = {
   /** Name of the profile; null when the address comes from an option or a variable. */
   readonly profile: string | null;

@@ -21,7 +21,7 @@ const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: fa
 export type RouteServices = {
   /** Runs a POST once per Idempotency-Key. Undefined: keys are ignored. */
   readonly runOnce?: RunOnce | undefined;
-  /** Records requests: see record-request.ts. */
+  /** Records requests that change something. */
   readonly requestRecorder?: RequestRecorder | undefined;
 };
 
