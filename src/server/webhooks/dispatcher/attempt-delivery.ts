@@ -23,7 +23,7 @@ const ORDERED_RETRIES_END_MS = 3_600_000;
  */
 export const POSTPONEMENT_MS = 30_000;
 
-/** Then it is attempted and fails as any other, so that what is pending has a bound. */
+/** A delivery that waited for so long is attempted and fails as any other, so that what is pending has a bound. */
 const POSTPONED_AT_MOST_MS = 3 * 86_400_000;
 
 export type AttemptDeps = BuildDeliveryDeps & {
