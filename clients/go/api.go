@@ -1418,9 +1418,10 @@ type EventParticipant struct {
 
 // EventList: A page of events.
 type EventList struct {
-	// The events, oldest first
+	// The events, oldest first, or newest first by order=newest
 	Events []Event `json:"events"`
-	// Where to continue, also after the last event: later events come after it
+	// Where to continue, also after the last event: later events come after it. With order=newest earlier events do, and
+	// an empty page is the end
 	NextCursor string `json:"nextCursor"`
 }
 
@@ -2737,7 +2738,9 @@ type ListEventsParams struct {
 	Types string
 	// Page size; default 100
 	Limit int64
-	// Seconds to wait for an event when there is none
+	// Which events come first; default oldest, or as in the page that the cursor is of
+	Order string
+	// Seconds to wait for an event when there is none; not with order=newest
 	Wait int64
 }
 
@@ -2749,6 +2752,7 @@ func (params ListEventsParams) values() url.Values {
 	setString(values, "room", params.Room)
 	setString(values, "types", params.Types)
 	setInt(values, "limit", params.Limit)
+	setString(values, "order", params.Order)
 	setInt(values, "wait", params.Wait)
 	return values
 }

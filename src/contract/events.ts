@@ -3,13 +3,19 @@ import { LATEST_CURSOR } from './event-names.ts';
 import { EventSchema } from './event-payloads.ts';
 import { pageLimit } from './paging.ts';
 
+const EVENT_ORDERS = ['oldest', 'newest'] as const;
+export type EventOrder = (typeof EVENT_ORDERS)[number];
+
 export { type Event, EventSchema } from './event-payloads.ts';
 
 export const EventListSchema = Type.Object(
   {
-    events: Type.Array(EventSchema, { description: 'The events, oldest first' }),
+    events: Type.Array(EventSchema, {
+      description: 'The events, oldest first, or newest first by order=newest',
+    }),
     nextCursor: Type.String({
-      description: 'Where to continue, also after the last event: later events come after it',
+      description:
+        'Where to continue, also after the last event: later events come after it. With order=newest earlier events do, and an empty page is the end',
     }),
   },
   { $id: 'EventList', description: 'A page of events' },
@@ -47,11 +53,16 @@ export const EventListQuery = Type.Object(
       }),
     ),
     limit: pageLimit(1000, 'default 100'),
+    order: Type.Optional(
+      Type.Enum(EVENT_ORDERS, {
+        description: 'Which events come first; default oldest, or as in the page that the cursor is of',
+      }),
+    ),
     wait: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 25,
-        description: 'Seconds to wait for an event when there is none',
+        description: 'Seconds to wait for an event when there is none; not with order=newest',
       }),
     ),
   },

@@ -1566,9 +1566,10 @@ class TranscriptionFailedEvent(_TranscriptionFailedEventRequired, total=False):
 class EventList(TypedDict):
     """A page of events"""
 
-    # The events, oldest first
+    # The events, oldest first, or newest first by order=newest
     events: list[Event]
-    # Where to continue, also after the last event: later events come after it
+    # Where to continue, also after the last event: later events come after it. With order=newest earlier events do,
+    # and an empty page is the end
     nextCursor: str
 
 
@@ -2812,13 +2813,14 @@ class Operations:
         room: Optional[str] = None,
         types: Optional[str] = None,
         limit: Optional[int] = None,
+        order: Optional[Literal["oldest", "newest"]] = None,
         wait: Optional[int] = None,
     ) -> EventList:
         """List the stored events in order."""
         response: EventList = self._call(
             "GET",
             "/v1/events",
-            {"cursor": cursor, "since": since, "roomId": room_id, "room": room, "types": types, "limit": limit, "wait": wait},
+            {"cursor": cursor, "since": since, "roomId": room_id, "room": room, "types": types, "limit": limit, "order": order, "wait": wait},
             None,
         )
         return response

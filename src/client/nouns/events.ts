@@ -17,11 +17,12 @@ export class Events {
   }
 
   /**
-   * GET /v1/events: returns a page of events, the oldest first. `nextCursor` continues the list, also after the last event.
+   * GET /v1/events: returns a page of events, the oldest first unless `order` is newest. `nextCursor` continues the list, from
+   * the oldest on also after the last event.
    */
   async list(options: ListEventsOptions = {}): Promise<EventList> {
-    const { cursor, since, roomId, types, limit, wait } = options;
-    const query = toQuery({ cursor, since, roomId, types: types?.join(','), limit, wait });
+    const { cursor, since, roomId, types, limit, order, wait } = options;
+    const query = toQuery({ cursor, since, roomId, types: types?.join(','), limit, order, wait });
     const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
     return await this.#transport.call('GET', `/v1/events${query}`, {
       ...options,

@@ -26,11 +26,11 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
       tag: 'events',
       summary: 'List the stored events in order',
       description:
-        'If you continue with nextCursor, you miss no event. It works after the last event too: with `wait`, the response comes as soon as there is a new one.',
+        'Oldest first, or newest first with `order=newest`. If you continue with nextCursor, you miss no event. From the oldest on, it works after the last event too: with `wait`, the response comes as soon as there is a new one.',
       security: 'signed',
       scopes: ['read', 'webhooks'],
       query: EventListQuery,
-      success: { 200: { description: 'Events, oldest first', schema: EventListSchema } },
+      success: { 200: { description: 'Events in the order that was asked for', schema: EventListSchema } },
       errors: ['storage-unavailable'],
       handle: async ({ query }) => ({
         status: 200,
@@ -42,6 +42,7 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
             room: chooseRenamed(query, { name: 'roomId', earlier: 'room' }),
             types: query.types === undefined ? undefined : parseTypes(query.types),
             limit: query.limit ?? DEFAULT_LIMIT,
+            order: query.order,
             waitSeconds: query.wait ?? 0,
           }),
         ),

@@ -174,22 +174,28 @@ async function listEvents(connection: Connection, query: EventQuery): Promise<re
   const conditions: RawBuilder<unknown>[] = [];
   if (since !== undefined) conditions.push(sql`"createdAt" >= ${since}`);
   if (room !== undefined) conditions.push(sql`room = ${sanitizeText(room)}`);
-  const { rows } = await select(connection.dialect, conditions, { room, types, limit, after }).execute(
-    connection.db,
-  );
+  const selection = { room, types, limit, after, before: query.beforePosition };
+  const { rows } = await select(connection.dialect, conditions, selection).execute(connection.db);
   return rows;
 }
 
-type Selection = Pick<EventQuery, 'room' | 'types' | 'limit'> & { readonly after: number };
+type Selection = Pick<EventQuery, 'room' | 'types' | 'limit'> & {
+  readonly after: number;
+  readonly before: number | undefined;
+};
 
 function select(
   { engine }: SqlDialect,
   conditions: readonly RawBuilder<unknown>[],
-  { room, types, limit, after }: Selection,
+  { room, types, limit, after, before }: Selection,
 ): RawBuilder<StoredEvent> {
-  const where = (more: readonly RawBuilder<unknown>[]) => sql.join([...more, ...conditions], sql` and `);
+  const isNewestFirst = before !== undefined;
+  const direction = isNewestFirst ? sql`desc` : sql`asc`;
+  const all = isNewestFirst ? [sql`position < ${before}`, ...conditions] : conditions;
+  const where = (more: readonly RawBuilder<unknown>[]) => sql.join([...more, ...all], sql` and `);
   const page = (more: readonly RawBuilder<unknown>[]) => sql<StoredEvent>`
-    select * from events where ${where([sql`position > ${after}`, ...more])} order by position limit ${limit}`;
+    select * from events where ${where([sql`position > ${after}`, ...more])}
+    order by position ${direction} limit ${limit}`;
   if (types === undefined) return page([]);
   if (types.length === 0) return sql`select * from events where 1 = 0`;
   // Few events are skipped if they are those of one room, or if every type is wanted.
@@ -202,11 +208,26 @@ function select(
     const isNext =
       engine === 'SQLite'
         ? where([sql`type = ${type}`, sql`position > ${after}`])
-        : where([sql`(type, position) > (${type}, ${after})`, sql`type <= ${type}`]);
+        : where(betweenOnPostgres(type, after, before));
     return sql`
-      select * from (select * from events where ${isNext} order by type, position limit ${limit}) as one_type`;
+      select * from (
+        select * from events where ${isNext} order by type ${direction}, position ${direction} limit ${limit}
+      ) as one_type`;
   });
-  return sql`${sql.join(pages, sql` union all `)} order by position limit ${limit}`;
+  return sql`${sql.join(pages, sql` union all `)} order by position ${direction} limit ${limit}`;
+}
+
+/** The events of one type between two positions, as ranges of the pair that its index has. */
+function betweenOnPostgres(
+  type: string,
+  after: number,
+  before: number | undefined,
+): readonly RawBuilder<unknown>[] {
+  const isAfter = sql`(type, position) > (${type}, ${after})`;
+  return [
+    isAfter,
+    before === undefined ? sql`type <= ${type}` : sql`(type, position) < (${type}, ${before})`,
+  ];
 }
 
 /**

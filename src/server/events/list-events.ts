@@ -1,5 +1,6 @@
+import { ServiceError } from '../../contract/errors.ts';
 import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event-names.ts';
-import type { Event, EventList } from '../../contract/events.ts';
+import type { Event, EventList, EventOrder } from '../../contract/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorCodec, refusedCursor } from '../platform/http/read-page.ts';
 import { type ChangeFeed, type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
@@ -20,11 +21,15 @@ export type EventsQuery = {
   readonly room?: string | undefined;
   readonly types?: readonly EventType[] | undefined;
   readonly limit: number;
+  /** By default that of the cursor; oldest without one. */
+  readonly order?: EventOrder | undefined;
   /** Maximum seconds to wait for an event when there is none. */
   readonly waitSeconds: number;
 };
 
 const CURSOR = cursorCodec('events', 'number');
+/** The cursors of lists that begin with the newest event: the position of the last one that was read. */
+const NEWEST_CURSOR = cursorCodec('newest-events', 'number');
 
 /**
  * Lists stored events in order. With a wait, an empty list is returned only after the wait. A reader that follows nextCursor
@@ -42,7 +47,7 @@ export function createEventLister(deps: ListEventsDeps): EventLister {
     readPage: (query, afterPosition) =>
       pages.get(toReadKey(query, afterPosition), () => readPage(shared, query, afterPosition)),
   };
-  return (query) => listEvents(shared, query);
+  return (query) => (isNewestFirst(query) ? listNewest(shared, query) : listEvents(shared, query));
 }
 
 type SharedDeps = ListEventsDeps & {
@@ -52,6 +57,38 @@ type SharedDeps = ListEventsDeps & {
 
 function toReadKey({ room, since, types, limit }: EventsQuery, afterPosition: number): string {
   return JSON.stringify([afterPosition, room, since, types, limit]);
+}
+
+function isNewestFirst({ cursor, order }: EventsQuery): boolean {
+  const isOfNewest = cursor !== undefined && cursor !== LATEST_CURSOR && NEWEST_CURSOR.accepts(cursor);
+  return order === undefined ? isOfNewest : order === 'newest';
+}
+
+/** Later events are never part of this list: its cursor leads to earlier ones, until a page is empty. */
+async function listNewest(deps: ListEventsDeps, query: EventsQuery): Promise<EventList> {
+  const { cursor, room, since, limit } = query;
+  if (query.waitSeconds > 0 || cursor === LATEST_CURSOR) {
+    const [parameter, detail] =
+      cursor === LATEST_CURSOR
+        ? ['cursor', `${LATEST_CURSOR} begins after the newest event: leave it out with order=newest`]
+        : ['wait', 'waits for later events, which order=newest does not list'];
+    throw new ServiceError('invalid-request', `Parameter ${parameter}: ${detail}.`, {
+      errors: [{ parameter, detail }],
+    });
+  }
+  const [beforePosition] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : NEWEST_CURSOR.decode(cursor);
+  const types = query.types ?? EVENT_TYPES;
+  const stored = await deps.store.events.list({
+    afterPosition: 0,
+    beforePosition,
+    room,
+    since,
+    limit,
+    types,
+  });
+  const events = await Promise.all(stored.map((event) => toEvent(deps.fileUrls, event)));
+  const reached = stored.length === limit ? stored.at(-1)?.position : undefined;
+  return { events, nextCursor: NEWEST_CURSOR.encode(reached ?? 0) };
 }
 
 async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventList> {

@@ -69,6 +69,8 @@ export type StoredEvent = NewEvent & { readonly position: number };
 
 export type EventQuery = {
   readonly afterPosition: number;
+  /** Set for a list that begins with the newest event before this position. */
+  readonly beforePosition?: number | undefined;
   readonly room?: string | undefined;
   readonly types?: readonly string[] | undefined;
   /** Created at this instant or later. */

@@ -187,6 +187,31 @@ describe('the latest cursor', () => {
   });
 });
 
+describe('a list from the newest event on', () => {
+  const newest = { order: 'newest', limit: 2 } as const;
+
+  it('pages to the oldest event, ends with an empty page, and needs the cursor alone to go on', async () => {
+    for (const id of ['second', 'third', 'fourth']) await happen(id);
+    const first = await read(newest);
+    expect(first.ids).toEqual(['fourth', 'third']);
+    await happen('later');
+    const rest = await read({ cursor: first.nextCursor, limit: 2 });
+    expect(rest.ids).toEqual(['second', 'before']);
+    const end = await read({ cursor: rest.nextCursor, limit: 2 });
+    expect(end.ids).toEqual([]);
+    expect((await read({ cursor: end.nextCursor })).ids).toEqual([]);
+  });
+
+  it('refuses a cursor of the other order, and what only later events can answer', async () => {
+    const oldest = (await read({ limit: 1 })).nextCursor;
+    const { nextCursor } = await read(newest);
+    await expect(read({ ...newest, cursor: oldest })).rejects.toThrow('must be a nextCursor of this list');
+    await expect(read({ order: 'oldest', cursor: nextCursor })).rejects.toThrow('must be a nextCursor');
+    await expect(read({ ...newest, waitSeconds: 1 })).rejects.toThrow('Parameter wait');
+    await expect(read({ ...newest, cursor: LATEST_CURSOR })).rejects.toThrow('begins after the newest');
+  });
+});
+
 describe('the types of GET /v1/events', () => {
   const get = async (types: string) => {
     const app = await buildTestApp(eventRoutes(depsOn(store.events)));

@@ -21,15 +21,13 @@ const PAGE_SIZE = 1000;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 100_000;
 const DAY_SECONDS = 86_400;
-/** Default of --since: long enough for recent actions, short enough to be read. */
-const DEFAULT_SINCE_MS = 3_600_000;
 
 const listEvents = defineCommand({
   noun: 'events',
   verb: 'list',
   aliases: ['ls'],
-  summary: 'List events, oldest first',
-  description: `Without --since it lists the last hour. Events are ${KNOWN_EVENTS.join(', ')}.`,
+  summary: 'List events, newest first',
+  description: `With --since they are listed from then on, oldest first. Events are ${KNOWN_EVENTS.join(', ')}.`,
   needs: 'service',
   fields: EVENT_FIELDS,
   arguments: {},
@@ -40,7 +38,7 @@ const listEvents = defineCommand({
     }),
   },
   examples: [
-    { line: 'rtc events list', does: 'The last hour' },
+    { line: 'rtc events list --limit 20', does: 'The last twenty' },
     {
       line: 'rtc events list --room demo --types participant_joined,participant_left --since 1d',
       does: 'Who came and went',
@@ -48,11 +46,11 @@ const listEvents = defineCommand({
     { line: 'rtc events list --since 7d --limit 10000 --json', does: 'The API’s response, with nextCursor' },
   ],
   async run(context, { room, events, since, limit, cursor }) {
-    const nowMs = context.io.clock();
-    const isAll = cursor !== undefined && since === undefined;
-    const from = isAll ? undefined : (since?.(nowMs) ?? new Date(nowMs - DEFAULT_SINCE_MS).toISOString());
+    const from = since?.(context.io.clock());
+    const isNewestFirst = cursor === undefined && from === undefined;
     const response = await readEvents(context, await context.client(), {
       filter: { roomId: room, types: events, since: from },
+      order: isNewestFirst ? 'newest' : undefined,
       limit: limit ?? DEFAULT_LIMIT,
       cursor,
     });
@@ -66,10 +64,7 @@ const listEvents = defineCommand({
       records: response.events,
       columns: eventColumns(context.terminal),
       identify: (event) => event.id,
-      empty:
-        since === undefined && !isAll
-          ? 'No such event in the last hour. Look further back: --since 7d'
-          : 'No such event.',
+      empty: 'No such event.',
       notes: isFull && isTerminal ? [more] : [],
     });
   },
@@ -129,6 +124,8 @@ export const commands: readonly Command[] = [listEvents, tail];
 
 type Reading = {
   readonly filter: EventFilter;
+  /** By default that of the cursor. */
+  readonly order: 'newest' | undefined;
   readonly limit: number;
   readonly cursor: string | undefined;
 };
@@ -137,13 +134,19 @@ type Reading = {
 async function readEvents(
   { io }: Context,
   client: RtcClient,
-  { filter, limit, cursor }: Reading,
+  { filter, order, limit, cursor }: Reading,
 ): Promise<EventList> {
   const all: Event[] = [];
   let after = cursor;
   for (;;) {
     const size = Math.min(PAGE_SIZE, limit - all.length);
-    const page = await client.events.list({ ...filter, cursor: after, limit: size, signal: io.signal });
+    const page = await client.events.list({
+      ...filter,
+      ...(after === undefined ? { order } : {}),
+      cursor: after,
+      limit: size,
+      signal: io.signal,
+    });
     all.push(...page.events);
     const isRepeated = page.nextCursor === after;
     after = page.nextCursor;

@@ -38,6 +38,8 @@ type Cursor<P extends readonly unknown[]> = {
   readonly encode: (...parts: P) => string;
   /** Throws invalid-request unless the text is a cursor of this list. */
   readonly decode: (cursor: string) => P;
+  /** Whether it is a cursor of this list. */
+  readonly accepts: (cursor: string) => boolean;
 };
 
 /**
@@ -48,15 +50,19 @@ export function cursorCodec<const Kinds extends readonly Kind[]>(
   list: string,
   ...kinds: Kinds
 ): Cursor<Parts<Kinds>> {
+  const read = (cursor: string): Parts<Kinds> | undefined => {
+    const [name, ...parts] = parse(cursor);
+    const isWhole = name === list && parts.length === kinds.length;
+    const isOfKinds = isWhole && parts.every((part, index) => isOfKind(part, kinds[index]));
+    return isOfKinds ? (parts as unknown as Parts<Kinds>) : undefined;
+  };
   return {
     encode: (...parts) => Buffer.from(JSON.stringify([list, ...parts])).toString('base64url'),
+    accepts: (cursor) => read(cursor) !== undefined,
     decode: (cursor) => {
-      const [name, ...parts] = parse(cursor);
-      const isWhole = name === list && parts.length === kinds.length;
-      if (isWhole && parts.every((part, index) => isOfKind(part, kinds[index]))) {
-        return parts as unknown as Parts<Kinds>;
-      }
-      throw refusedCursor('must be a nextCursor of this list');
+      const parts = read(cursor);
+      if (parts === undefined) throw refusedCursor('must be a nextCursor of this list');
+      return parts;
     },
   };
 }

@@ -213,6 +213,24 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
         expect(await listed({ types: [] })).toEqual([]);
       });
 
+      it('lists from the newest on, before a position, with the same filters', async () => {
+        await insert(
+          newEvent('a', { room: 'demo', type: 'room_started', createdAt: 1000 }),
+          newEvent('b', { room: 'demo', type: 'participant_joined', createdAt: 2000 }),
+          newEvent('c', { room: 'other', type: 'participant_joined', createdAt: 3000 }),
+          newEvent('d', { room: 'demo', type: 'room_finished', createdAt: 4000 }),
+        );
+        const newest = (query: Parameters<typeof listed>[0]) => listed({ beforePosition: 99, ...query });
+        expect(await newest({})).toEqual(['d', 'c', 'b', 'a']);
+        expect(await newest({ limit: 2 })).toEqual(['d', 'c']);
+        expect(await newest({ beforePosition: 3 })).toEqual(['b', 'a']);
+        expect(await newest({ room: 'demo' })).toEqual(['d', 'b', 'a']);
+        expect(await newest({ types: ['participant_joined'] })).toEqual(['c', 'b']);
+        expect(await newest({ types: ['room_started', 'room_finished'], limit: 1 })).toEqual(['d']);
+        expect(await newest({ types: ['room_started', 'room_finished'], beforePosition: 4 })).toEqual(['a']);
+        expect(await newest({ since: 2000 })).toEqual(['d', 'c', 'b']);
+      });
+
       it('filters by the time of storing, whatever the order of the clocks', async () => {
         await insert(
           newEvent('ahead', { createdAt: 2500 }),
