@@ -20,17 +20,28 @@ describe('the registry', () => {
     },
   );
 
-  it('is printed by rtc --help, on stdout', async () => {
+  it('is printed in part by rtc --help, within a terminal of 80 columns and 24 lines', async () => {
     for (const argv of [[], ['--help'], ['-h'], ['help']]) {
-      const { code, stdout, stderr } = await run(argv, { columns: 100 });
+      const { code, stdout, stderr } = await run(argv, { columns: 80 });
       expect([code, stderr]).toEqual([0, '']);
-      // The summary is printed beside a noun, or below it if the noun has many verbs, which may take two lines.
-      for (const { noun, summary } of REGISTRY) {
-        const verbs = `${noun}\\b[^\n]*(?:\\|\n +[a-z|]+)?`;
-        expect(stdout).toMatch(new RegExp(`^ {2}${verbs}\\n? +${summary}$`, 'm'));
-      }
-      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines.length).toBeLessThanOrEqual(24);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+      const nouns = [...stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, noun]) => noun);
+      expect(nouns).toHaveLength(13);
+      for (const noun of nouns) expect(REGISTRY.map((group) => group.noun)).toContain(noun);
     }
+  });
+
+  it('is printed whole by rtc help all', async () => {
+    const { code, stdout, stderr } = await run(['help', 'all'], { columns: 100 });
+    expect([code, stderr]).toEqual([0, '']);
+    // The summary is printed beside a noun, or below it if the noun has many verbs, which may take two lines.
+    for (const { noun, summary } of REGISTRY) {
+      const verbs = `${noun}\\b[^\n]*(?:\\|\n +[a-z|]+)?`;
+      expect(stdout).toMatch(new RegExp(`^ {2}${verbs}\\n? +${summary}$`, 'm'));
+    }
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 });
 

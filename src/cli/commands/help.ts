@@ -1,4 +1,4 @@
-import { TOPICS } from '../framework/help/topics.ts';
+import { ALL, TOPICS } from '../framework/help/topics.ts';
 import { type Command, defineCommand, optionalListArgument } from '../framework/parameters.ts';
 import { text } from '../terminal/result.ts';
 
@@ -9,12 +9,13 @@ const help = defineCommand({
   needs: 'nothing',
   arguments: {
     subject: optionalListArgument('a command such as rooms create, or a topic', {
-      choices: Object.keys(TOPICS),
+      choices: [ALL, ...Object.keys(TOPICS)],
     }),
   },
   options: {},
   examples: [
     { line: 'rtc help rooms create', does: 'The same as rtc rooms create --help' },
+    { line: 'rtc help all', does: 'Every noun with its verbs' },
     { line: 'rtc help exit-codes', does: 'What each exit code means' },
     { line: 'rtc help environment', does: 'Variables that rtc reads' },
     { line: 'rtc help output', does: 'Tables, tab-separated lines and JSON' },

@@ -4,8 +4,8 @@ import { helpWidth, type Io } from '../../terminal/io.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { matchesVerb } from '../parameters.ts';
 import { layOutHelp } from './layout.ts';
-import { rootHelp } from './root-help.ts';
-import { TOPICS } from './topics.ts';
+import { fullHelp, rootHelp } from './root-help.ts';
+import { ALL, TOPICS } from './topics.ts';
 
 /**
  * Returns the help of a topic, of a noun, or of the command that the words name; without words the whole help.
@@ -17,6 +17,8 @@ export async function formatHelp(
   io: Io,
 ): Promise<string> {
   if (first === undefined) return rootHelp(registry, { hasColours: false, width: helpWidth(io) });
+  if (first === ALL && rest.length === 0)
+    return fullHelp(registry, { hasColours: false, width: helpWidth(io) });
   const topic = Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
   if (topic !== undefined) return topic;
   const group = registry.find(({ noun }) => noun === first);
@@ -41,6 +43,6 @@ function unknownVerb({ noun, verbs }: CommandGroup, rest: readonly string[]): Er
 }
 
 function unknownSubject(subject: string, registry: readonly CommandGroup[]): Error {
-  const known = [...Object.keys(TOPICS), ...registry.map(({ noun }) => noun)];
+  const known = [ALL, ...Object.keys(TOPICS), ...registry.map(({ noun }) => noun)];
   return usageError(`there is no help for '${subject}'${didYouMean(subject, known)}`, SEE_ROOT_HELP);
 }

@@ -9,31 +9,70 @@ const SECTIONS: readonly HelpSection[] = [
   'Settings and help',
 ];
 
+/** What `rtc --help` shows, in this order: it fits a terminal of 24 lines. */
+const CORE = [
+  'dev',
+  'rooms',
+  'participants',
+  'tokens',
+  'recordings',
+  'transcription',
+  'webhooks',
+  'events',
+  'explain',
+  'serve',
+  'doctor',
+  'console',
+  'cf',
+];
+
+const WHAT_IT_IS = 'Operate video rooms on LiveKit: people, recordings, transcripts, webhooks.';
+const USAGE = 'rtc <noun> <verb> [arguments] [options]';
+
 /** Returns `rtc --help`, from the registry alone, without loading any command. */
 export function rootHelp(registry: readonly CommandGroup[], { hasColours, width }: HelpOptions): string {
-  const bold = (text: string): string => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
+  const bold = boldIf(hasColours);
+  const lines = CORE.flatMap((noun) => registry.find((group) => group.noun === noun) ?? []).map(
+    ({ noun, summary }) => `  ${noun.padEnd(16)}${wrapWords(summary, { width, start: 18, indent: 18 })}`,
+  );
+  return `${WHAT_IT_IS}
+
+${bold('Usage:')} ${USAGE}
+
+${lines.join('\n')}
+
+${bold('Start here:')}
+  $ rtc dev                    # everything on this machine, to try it
+  $ rtc profile add prod       # or where your service is, and its key
+  $ rtc rooms create demo
+
+${bold('More:')} rtc help all | rtc rooms --help | rtc help exit-codes|environment|output
+`;
+}
+
+/** Returns `rtc help all`: every noun with its verbs. */
+export function fullHelp(registry: readonly CommandGroup[], { hasColours, width }: HelpOptions): string {
+  const bold = boldIf(hasColours);
   const sections = SECTIONS.map((section) => {
     const lines = registry.filter((group) => group.section === section).map((group) => line(group, width));
     return `${bold(`${section}:`)}\n${lines.join('\n')}`;
   });
-  return `Operate video rooms on LiveKit: people, recordings, transcripts, webhooks.
+  return `${WHAT_IT_IS}
 
-${bold('Usage:')} rtc <noun> <verb> [arguments] [options]
+${bold('Usage:')} ${USAGE}
 
 ${sections.join('\n\n')}
-
-${bold('Start here:')}
-  $ rtc profile add prod            # where the service is, and its key
-  $ rtc rooms create demo
-  $ rtc tokens create --room demo --identity ada --role host
-  $ rtc rooms list
 
 ${bold('Options:')}
   -h, --help      of rtc, a noun or a command: rtc rooms create --help
   -V, --version   version of rtc
 
-More: rtc help exit-codes | environment | output
+${bold('More:')} rtc help exit-codes | environment | output | recorder
 `;
+}
+
+function boldIf(hasColours: boolean): (text: string) => string {
+  return (text) => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
 }
 
 /** Wide enough for most nouns with their verbs; longer ones have their summary on a line of its own. */

@@ -1,3 +1,6 @@
+/** `rtc help all` shows every noun with its verbs. */
+export const ALL = 'all';
+
 /** `rtc help <topic>`. */
 export const TOPICS: Readonly<Record<string, string>> = {
   'exit-codes': `Exit codes
