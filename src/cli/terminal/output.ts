@@ -11,7 +11,7 @@ import {
   printStatus,
   type Terminal,
 } from './terminal.ts';
-import { formatDuration, formatInstant, formatRelative } from './time.ts';
+import { formatDuration, formatInstant, formatRelative, formatShortAge } from './time.ts';
 
 /**
  * The only place where a result becomes text: JSON on request, an aligned table on a terminal, tab-separated lines
@@ -37,13 +37,17 @@ export async function printResult(terminal: Terminal, result: Result): Promise<v
   if (terminal.json === undefined) for (const note of result.notes ?? []) printHint(terminal, note);
 }
 
+/** Up to this width a list has the short form of ages, which leaves the columns to names. */
+const NARROW = 100;
+
 /** Returns the lines of a list without printing them, because --watch redraws them. */
 export async function renderList(terminal: Terminal, result: ListResult): Promise<string> {
   if (!terminal.isTerminal) return result.rows.map((row) => `${tabSeparated(terminal, row)}\n`).join('');
   const { keepsWhole, renderTable } = await import('./table.ts');
   const { width } = terminal;
   const heads = result.headings.map((heading) => terminal.palette.heading(heading));
-  const rows = result.rows.map((row) => displayed(terminal, row));
+  const formatAge = width !== undefined && width <= NARROW ? formatShortAge : formatRelative;
+  const rows = result.rows.map((row) => displayed(terminal, row, formatAge));
   const layout = { width, areWhole: result.areWhole, isWrapped: result.isWrapped === true };
   if (layout.isWrapped || keepsWhole([heads, ...rows], layout)) return renderTable([heads, ...rows], layout);
   // One field per line, because a name that is cut can neither be distinguished from another one nor copied.
@@ -122,7 +126,7 @@ async function printRecord(terminal: Terminal, result: RecordResult): Promise<vo
     return;
   }
   const { renderTable } = await import('./table.ts');
-  const cells = displayed(terminal, result.row);
+  const cells = displayed(terminal, result.row, formatRelative);
   const rows = result.headings.map((heading, index) => [
     terminal.palette.heading(heading),
     cells[index] ?? '',
@@ -185,19 +189,22 @@ function paintedCell({ palette }: Terminal, cell: Cell): string {
   return cell.paint === undefined || text === '' ? text : palette[cell.paint](text);
 }
 
-function displayed(terminal: Terminal, row: Row): string[] {
+type FormatAge = (atMs: number, nowMs: number) => string;
+
+function displayed(terminal: Terminal, row: Row, formatAge: FormatAge): string[] {
+  const nowMs = terminal.io.clock();
   return row.cells.map((cell) => {
-    const shown = escapeForTerminal(display(cell, terminal.io.clock()));
+    const shown = escapeForTerminal(display(cell, (atMs) => formatAge(atMs, nowMs)));
     if (shown === '') return terminal.palette.faint('-');
     return cell.paint === undefined ? shown : terminal.palette[cell.paint](shown);
   });
 }
 
-function display(cell: Cell, nowMs: number): string {
+function display(cell: Cell, formatAge: (atMs: number) => string): string {
   const { value } = cell;
   if (cell.display !== undefined) return cell.display;
   if (typeof value === 'object') {
-    return 'seconds' in value ? formatDuration(value.seconds) : formatRelative(value.instantMs, nowMs);
+    return 'seconds' in value ? formatDuration(value.seconds) : formatAge(value.instantMs);
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return plainText(value);

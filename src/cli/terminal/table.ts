@@ -35,7 +35,7 @@ function drawRow(row: readonly string[], widths: readonly number[]): string {
     colWidths: widths.map((columns) => columns + GAP),
     truncate: '…',
   });
-  table.push(widths.map((columns, index) => shortened(row[index] ?? '', columns)));
+  table.push(widths.map((columns, index) => shortened(cutAddress(row[index] ?? '', columns), columns)));
   return table.toString();
 }
 
@@ -52,6 +52,14 @@ function wrapRow(row: readonly string[], widths: readonly number[]): readonly (r
   const cells = row.map((cell, index) => wrapCell(cell, widths[index] ?? 1));
   const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
+}
+
+/** Cuts an address in its middle, because the end tells two of one host apart. Others are returned unchanged. */
+function cutAddress(cell: string, columns: number): string {
+  const [, before = '', text = '', after = ''] = PAINTED.exec(cell) ?? [];
+  if (!/^https?:\/\/[!-~]*$/.test(text) || text.length <= columns) return cell;
+  const end = Math.ceil((columns - 1) / 2);
+  return `${before}${text.slice(0, columns - 1 - end)}…${text.slice(text.length - end)}${after}`;
 }
 
 /** Maximum code units in one column of the terminal: combining marks can pile up on one letter. */

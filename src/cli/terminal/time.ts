@@ -48,6 +48,18 @@ export function formatRelative(atMs: number, nowMs: number): string {
   return seconds > 0 ? `${amount} ago` : `in ${amount}`;
 }
 
+/** Formats `3 min`, `2 h`, `in 4 d`, `now`: formatRelative for narrow terminals. */
+export function formatShortAge(atMs: number, nowMs: number): string {
+  const seconds = Math.round((nowMs - atMs) / 1000);
+  const size = Math.abs(seconds);
+  if (size < 5) return 'now';
+  const [count = '', unit = ''] = largestUnit(size).split(' ');
+  const short = `${count} ${SHORT_UNITS[unit.replace(/s$/, '')]}`;
+  return seconds > 0 ? short : `in ${short}`;
+}
+
+const SHORT_UNITS: Readonly<Record<string, string>> = { second: 's', minute: 'min', hour: 'h', day: 'd' };
+
 /** Rounded, so that a minute less one second is a minute. */
 function largestUnit(seconds: number): string {
   const minutes = Math.round(seconds / MINUTE);

@@ -9,9 +9,11 @@ export type Wrapping = {
 };
 
 /**
- * A word, or a command to copy: a line break in a command would be copied too, while the terminal's own wrapping is not.
+ * A word, or a command to copy, with its quoted arguments whole: a line break in a command would be copied too, while the
+ * terminal's own wrapping is not.
  */
-const UNIT = /\b(?:rtc|chmod|mkdir|ls|iconv) [^;,()]*[^;,()\s]|\S+/g;
+const UNIT =
+  /\(?\b(?:rtc|chmod|mkdir|ls|iconv) (?:(?<=[\s=])(?:'[^']*'|"[^"]*")|[^;,()\s]|\s(?=[^;,()\s]))+\)?|\S+/g;
 
 /** Breaks a line between its words, if it is longer than the width. */
 export function wrapWords(text: string, { width, start, indent }: Wrapping): string {

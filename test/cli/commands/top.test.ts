@@ -55,6 +55,20 @@ describe('rtc top', () => {
     expect(shown.raw.trimEnd().endsWith(LEAVE)).toBe(true);
   });
 
+  it('begins with the stored events, and explains its keys', async () => {
+    await stack.join('demo', 'ada');
+    await stack.media.control.webhooksSettled();
+    const shown = open([], { rows: 40 });
+    await shown.shows(/EVENTS, newest first ─+[\s\S]*participant_joined +demo {2}ada[\s\S]*room_created/);
+    shown.type('?');
+    await shown.shows(/x +remove the person, or close the room/);
+    expect(shown.screen()).not.toContain('EVENTS');
+    shown.type('x');
+    await shown.shows(/EVENTS, newest first/);
+    shown.type('q');
+    expect(await shown.ended).toBe(0);
+  });
+
   it('mutes the selected participant, and removes one only after a yes', async () => {
     await stack.join('demo', 'ada');
     stack.media.control.publish('demo', 'ada');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wrapWords } from '../../../src/cli/terminal/wrap-text.ts';
 import { json, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
 import { type Run, run } from '../support/run.ts';
 
@@ -72,14 +73,35 @@ describe('on a narrow terminal', () => {
   });
 
   it.each([60, 80])('the help fits %i columns', async (columns) => {
-    const { stdout } = await rtc([], columns);
-    expect(widest(stdout.slice(stdout.indexOf('Rooms:'), stdout.indexOf('Start here')))).toBeLessThanOrEqual(
+    const { stdout } = await rtc(['help', 'all'], columns);
+    expect(widest(stdout.slice(stdout.indexOf('Rooms:'), stdout.indexOf('Options:')))).toBeLessThanOrEqual(
       columns,
     );
     expect(stdout.replace(/\s+/g, '')).toContain(
       'webhookscreate|list|get|update|delete|test|deliveries|replay|rotate|verify|listen|trigger' +
         'URLsthatreceiveevents,andtheirdeliverylogs',
     );
+  });
+});
+
+describe('hints', () => {
+  it.each([
+    [
+      'look: rtc rooms send demo \'{"poll": "open; now"}\' --topic poll, then wait',
+      'rtc rooms send demo \'{"poll": "open; now"}\' --topic poll',
+    ],
+    ['read it (rtc explain "a (long) room"), please', 'rtc explain "a (long) room"'],
+    ["the service's answer is in its log: rtc explain x; it isn't lost", 'rtc explain x'],
+  ])('keep the command of %s in one line', (hint, command) => {
+    for (let width = 20; width < 90; width += 1) {
+      const lines = wrapWords(hint, { width, start: 0, indent: 2 }).split('\n');
+      expect(lines.filter((line) => line.includes(command))).toHaveLength(1);
+    }
+  });
+
+  it('of a hundred thousand quotes are wrapped in no time that grows faster', () => {
+    const text = `rtc ${"'a' ".repeat(100_000)}`;
+    expect(wrapWords(text, { width: 80, start: 0, indent: 2 }).length).toBeGreaterThan(390_000);
   });
 });
 

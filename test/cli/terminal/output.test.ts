@@ -50,10 +50,13 @@ describe('on a terminal', () => {
     expect((await list(PLAIN_TERMINAL)).stdout).toBe(
       [
         'NAME  PARTICIPANTS  RECORDING  CREATED',
-        'demo  2             -          1 hour ago',
-        '会議  2 of 9        ● on       1 hour ago',
+        'demo  2             -          1 h',
+        '会議  2 of 9        ● on       1 h',
         '',
       ].join('\n'),
+    );
+    expect((await list({ ...PLAIN_TERMINAL, columns: 120 })).stdout).toContain(
+      'demo  2             -          1 hour ago\n',
     );
   });
 
@@ -74,7 +77,7 @@ describe('on a terminal', () => {
     expect(stdout).toContain(text);
     rooms = [room(text)];
     const lines = (await list({ ...PLAIN_TERMINAL, columns: 60 })).stdout.split('\n');
-    expect(lines[1]).toMatch(/…? +2 +- +1 hour ago$/);
+    expect(lines[1]).toMatch(/…? +2 +- +1 h$/);
     expect(lines[1]?.length).toBeLessThan(2000);
   });
 
@@ -114,7 +117,7 @@ describe('on a terminal', () => {
     rooms = [room('x'.repeat(200))];
     const lines = (await list({ ...PLAIN_TERMINAL, columns: 60 })).stdout.split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBe(60);
-    expect(lines[1]).toMatch(/^x+… +2 +- +1 hour ago$/);
+    expect(lines[1]).toMatch(/^x+… +2 +- +1 h$/);
   });
 
   it('a long list has the same columns from its first line to its last', async () => {

@@ -18,6 +18,13 @@ export function drawScreen(state: TopState, view: View, drawing: Drawing): reado
   if (columns < LEAST_COLUMNS || rows < LEAST_ROWS) {
     return [fitText(`too small: ${LEAST_COLUMNS}x${LEAST_ROWS} at least`, columns, glyphs)];
   }
+  if (view.isHelpShown) {
+    const blank = Array.from({ length: Math.max(0, rows - KEY_HELP.length - 4) }, () => '');
+    const lines = KEY_HELP.map((line) => fitText(`  ${line}`, columns, glyphs));
+    return [...head(state, drawing), ...lines, ...blank]
+      .slice(0, rows - 2)
+      .concat(foot(state, view, drawing));
+  }
   const body = rows - 4;
   const hasEvents = rows >= ROWS_FOR_EVENTS;
   const heights = share(body, hasEvents ? [3, 3, 3, 2] : [2, 2, 2]);
@@ -54,13 +61,16 @@ function head(state: TopState, { columns, palette, glyphs, nowMs, title }: Drawi
     `people ${people}`,
     `recording ${recordings}`,
     `transcribing ${transcribed}`,
-    `failed ${failed}`,
   ].join('  ');
-  const graph = Math.max(10, Math.min(60, columns - counts.length - 9));
-  const summary = fitText(`${counts}  events ${plot(state.activity, graph, glyphs)}`, columns, glyphs);
+  const failures = `failed ${failed}`;
+  const taken = counts.length + 2 + failures.length;
+  const graph = Math.max(10, Math.min(60, columns - taken - 9));
+  const rest = fitText(`  events ${plot(state.activity, graph, glyphs)}`, columns - taken, glyphs);
   return [
     `${palette.heading(fitText(title, columns - time.length - 1, glyphs))} ${time}`,
-    failed > 0 ? palette.bad(summary) : summary,
+    taken > columns
+      ? fitText(`${failures}  ${counts}`, columns, glyphs)
+      : `${counts}  ${failed > 0 ? palette.bad(failures) : failures}${rest}`,
   ];
 }
 
@@ -70,10 +80,9 @@ function drawSection(
   drawing: Drawing,
 ) {
   const { columns, palette, glyphs } = drawing;
-  const label = `${isFocused ? '>' : ' '} ${title}`;
-  const first = isFocused
-    ? palette.heading(fitText(label, columns, glyphs))
-    : palette.faint(fitText(label, columns, glyphs));
+  const label = `${isFocused ? '>' : ' '} ${title} `;
+  const ruled = fitText(label + glyphs.rule.repeat(columns), columns + 1, glyphs).slice(0, -1);
+  const first = isFocused ? palette.heading(ruled) : palette.faint(ruled);
   const space = height - 2;
   // Keeps the selection visible.
   const from = Math.max(0, Math.min(selected - Math.floor(space / 2), rows.length - space));
@@ -89,9 +98,24 @@ function drawSection(
   return [...all, ...blank].slice(0, height);
 }
 
-const KEYS = 'Tab ↑↓  m mute  x remove  r record  s stop  p replay  o open  q quit';
+const KEYS = 'Tab ↑↓  m mute  x remove  r record  s stop  p replay  o open  ? help  q quit';
 
-const READING_KEYS = 'Tab ↑↓  o open  q quit    --read-only';
+const READING_KEYS = 'Tab ↑↓  o open  ? help  q quit    --read-only';
+
+const KEY_HELP = [
+  '',
+  'Tab        go to the next list: rooms, people, deliveries',
+  'Up, Down   choose in the list; k and j do the same',
+  'm          mute the person, or everybody in the room',
+  'x          remove the person, or close the room',
+  'r, s       start and stop the recording of the room',
+  'p          send the failed delivery again',
+  'o          open the room in the browser',
+  '?          show and hide this help',
+  'q          quit; Ctrl-C does the same',
+  '',
+  'What loses something asks first.',
+];
 
 function foot(state: TopState, { message }: View, { columns, palette, glyphs, isReadOnly }: Drawing) {
   const trouble = state.trouble === undefined ? undefined : `waiting for the service: ${state.trouble}`;
@@ -265,11 +289,12 @@ type Glyphs = {
   readonly levels: readonly string[];
   readonly more: string;
   readonly on: string;
+  readonly rule: string;
 };
 
-const UNICODE: Glyphs = { levels: [...'▁▂▃▄▅▆▇█'], more: '…', on: '●' };
+const UNICODE: Glyphs = { levels: [...'▁▂▃▄▅▆▇█'], more: '…', on: '●', rule: '─' };
 
-const ASCII: Glyphs = { levels: [...'_.-=+*%#'], more: '~', on: '*' };
+const ASCII: Glyphs = { levels: [...'_.-=+*%#'], more: '~', on: '*', rule: '-' };
 
 export function chooseGlyphs({ LC_ALL, LC_CTYPE, LANG, TERM }: Environment): Glyphs {
   const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '') ?? '';
@@ -312,6 +337,7 @@ export const FOCI: readonly Focus[] = ['rooms', 'people', 'deliveries'];
 
 /** The selection and the open question. */
 export type View = {
+  readonly isHelpShown: boolean;
   readonly focus: Focus;
   readonly selected: Readonly<Record<Focus, number>>;
   /** A question, a result or an error, in the last line but one. */

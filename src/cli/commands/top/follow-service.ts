@@ -5,6 +5,7 @@ import { LATEST_CURSOR } from '../../../contract/event-names.ts';
 import type { Segment } from '../../../contract/transcription.ts';
 import {
   addEvent,
+  beginWith,
   dropRoom,
   EMPTY,
   putRoom,
@@ -19,6 +20,8 @@ import {
 const MOST_ROOMS = 100;
 /** Deliveries, captions and mutes have no events: they are read again at each tick, for the selected room. */
 const TICK_MS = 3_000;
+/** Events from before the start that are shown and plotted. */
+const STORED_EVENTS = 200;
 
 type Followed = {
   readonly client: RtcClient;
@@ -45,8 +48,10 @@ export class FollowedService {
   }
 
   async run(): Promise<void> {
-    const { client, signal } = this.#followed;
+    const { client, signal, now } = this.#followed;
     const { nextCursor } = await client.events.list({ cursor: LATEST_CURSOR, limit: 1, signal });
+    const { events } = await client.events.list({ order: 'newest', limit: STORED_EVENTS, signal });
+    this.#set(beginWith(events, now(), TICK_MS));
     await this.#readAll();
     await Promise.all([this.#followEvents(nextCursor), this.#followTicks()]);
   }

@@ -38,7 +38,12 @@ class Top {
   readonly #context: Context;
   readonly #options: TopOptions;
   #state: TopState = EMPTY;
-  #view: View = { focus: 'rooms', selected: { rooms: 0, people: 0, deliveries: 0 }, message: undefined };
+  #view: View = {
+    isHelpShown: false,
+    focus: 'rooms',
+    selected: { rooms: 0, people: 0, deliveries: 0 },
+    message: undefined,
+  };
   #question: Question | undefined;
   #service: FollowedService | undefined;
   #page: ServedPage | undefined;
@@ -127,12 +132,18 @@ class Top {
   async #onKey(key: string): Promise<void> {
     if (this.#question !== undefined) await this.#answer(this.#question, key);
     else if (key === 'q') this.#options.end();
+    else if (key === '?' || this.#view.isHelpShown) this.#toggleHelp(key);
     else if (key === 'tab') this.#focusNext();
     else if (key === 'up' || key === 'k') this.#select(-1);
     else if (key === 'down' || key === 'j') this.#select(1);
     else if (key === 'o') void this.#say(() => this.#open());
     else await this.#begin(key);
     this.#draw();
+  }
+
+  /** While the help is shown, a key only hides it: it must not act on a list that is not seen. */
+  #toggleHelp(key: string): void {
+    this.#view = { ...this.#view, isHelpShown: key === '?' && !this.#view.isHelpShown, message: undefined };
   }
 
   #focusNext(): void {

@@ -45,6 +45,17 @@ export const EMPTY: TopState = {
 const KEPT_EVENTS = 100;
 const KEPT_TICKS = 60;
 
+/** Begins with stored events, the newest first, and the plot of them over the ticks before now. */
+export function beginWith(events: readonly Event[], nowMs: number, tickMs: number): TopState {
+  const activity = Array.from({ length: KEPT_TICKS }, () => 0);
+  for (const { timestamp } of events) {
+    const ticksAgo = Math.max(0, Math.floor((nowMs - Date.parse(timestamp)) / tickMs));
+    const index = KEPT_TICKS - 1 - ticksAgo;
+    if (index >= 0) activity[index] = (activity[index] ?? 0) + 1;
+  }
+  return { ...EMPTY, events: events.slice(0, KEPT_EVENTS), activity };
+}
+
 export function addEvent(state: TopState, event: Event): TopState {
   return {
     ...state,
