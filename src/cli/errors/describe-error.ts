@@ -49,6 +49,12 @@ function describeAny(error: unknown, nowMs: number): ErrorDescription {
 /** The hint for an unexpected error. */
 const REPORT_IT = 'this is a bug in rtc: please report it, with the output of rtc version';
 
+/**
+ * The command line signs as the API asks, so that the service's rules for a signature would only hide the one likely cause.
+ * The request id stands in the problem of --json and --debug.
+ */
+const WRONG_SECRET = 'the API secret does not belong to the API key';
+
 function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
   const isKnown = (ERROR_CODES as readonly string[]).includes(error.code);
   const exitCode =
@@ -62,7 +68,7 @@ function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
   const summary = fields.length === 0 ? trimFullStop(error.reason) : fields.join('; ');
   return {
     exitCode,
-    cause: `${summary}${reference}`,
+    cause: error.code === 'invalid-signature' ? WRONG_SECRET : `${summary}${reference}`,
     details: [],
     next: hintFor(error, nowMs),
     problem: toProblem(error),

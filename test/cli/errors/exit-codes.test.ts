@@ -36,8 +36,12 @@ describe('the exit code', () => {
       const { code: exit, stdout, stderr } = await rtc('recordings start demo');
       expect([exit, stdout]).toEqual([expected, '']);
       expect(EXIT_CODE_OF_ERROR[code]).toBe(expected);
-      // One line with the cause and the request id, and one line with what to do next.
-      expect(stderr).toMatch(/^Error: detail of [\w-]+ \(request request-1\)\nNext: {2}\S.*\n$/);
+      // One line with the cause and the request id, and one line with what to do next. A wrong secret has one cause.
+      expect(stderr).toMatch(
+        code === 'invalid-signature'
+          ? /^Error: the API secret does not belong to the API key\nNext: {2}\S.*\n$/
+          : /^Error: detail of [\w-]+ \(request request-1\)\nNext: {2}\S.*\n$/,
+      );
     },
   );
 

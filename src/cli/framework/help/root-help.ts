@@ -44,7 +44,6 @@ ${lines.join('\n')}
 ${bold('Start here:')}
   $ rtc dev                    # everything on this machine, to try it
   $ rtc profile add prod       # or where your service is, and its key
-  $ rtc rooms create demo
 
 ${bold('More:')} rtc help all | rtc rooms --help | rtc help exit-codes|environment|output
 `;
