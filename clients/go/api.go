@@ -427,6 +427,13 @@ type Session struct {
 	StartedAt *string `json:"startedAt"`
 	// When the room was closed; null while it is open
 	EndedAt *string `json:"endedAt"`
+	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+	// then identify, or when it is not known
+	Metadata *string `json:"metadata"`
+	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
+	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
@@ -496,6 +503,13 @@ type SessionDetail struct {
 	StartedAt *string `json:"startedAt"`
 	// When the room was closed; null while it is open
 	EndedAt *string `json:"endedAt"`
+	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+	// then identify, or when it is not known
+	Metadata *string `json:"metadata"`
+	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
+	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
@@ -1023,6 +1037,13 @@ type EventRoom struct {
 	CreatedAt *string `json:"createdAt,omitempty"`
 	// When it was closed; only with room_finished
 	EndedAt *string `json:"endedAt,omitempty"`
+	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+	// then identify, or when it is not known
+	Metadata *string `json:"metadata"`
+	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
+	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// Participants in the room after the event, without recorders and agents
 	NumParticipants int64 `json:"numParticipants"`
 }

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
-import { instantSchema } from './names.ts';
+import { instantSchema, shownMetadata } from './names.ts';
 
 /*
  * The payload of each event: the specified fields, and the subject of the event. `event` distinguishes the payloads, in
@@ -21,6 +21,7 @@ const EventRoomSchema = Type.Object(
     name: Type.String({ description: 'Room name', examples: ['demo'] }),
     createdAt: Type.Optional(instantSchema('When the room was opened')),
     endedAt: Type.Optional(instantSchema('When it was closed; only with room_finished')),
+    ...shownMetadata,
     numParticipants: Type.Integer({
       description: 'Participants in the room after the event, without recorders and agents',
     }),

@@ -6,6 +6,27 @@ export const MAX_NAME_BYTES = 256;
 /** LiveKit's own limit for metadata, in bytes of UTF-8. */
 export const MAX_METADATA_BYTES = 512 * 1024;
 
+/** Events and sessions contain the metadata of a room up to this length, and identify longer ones. */
+export const MAX_EVENT_METADATA_BYTES = 16 * 1024;
+
+/** The members that tell the metadata of a room in events and sessions. */
+export const shownMetadata = {
+  metadata: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256 then identify, or when it is not known',
+    examples: ['{"appointment":"A-1042"}'],
+  }),
+  metadataBytes: Type.Optional(
+    Type.Integer({
+      description:
+        'Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open',
+    }),
+  ),
+  metadataSha256: Type.Optional(
+    Type.String({ description: 'SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal' }),
+  ),
+};
+
 /**
  * A room name, identity or display name: 1 to 256 bytes of UTF-8 without control characters (LiveKit itself accepts NUL and
  * others). The server's validator checks the two formats.

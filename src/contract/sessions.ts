@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { SESSION_STATUSES } from './choices.ts';
-import { idParameter, instantSchema, nameSchema } from './names.ts';
+import { idParameter, instantSchema, nameSchema, shownMetadata } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { RecordingSchema } from './recordings.ts';
 
@@ -32,6 +32,7 @@ const sessionFields = {
     instantSchema('When the room was closed'),
     'When the room was closed; null while it is open',
   ),
+  ...shownMetadata,
   durationMs: Type.Integer({
     description:
       'From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined',

@@ -22,7 +22,7 @@ describe('a server that sends 100 Continue unasked', () => {
       event: 'room_created',
       sequence: null,
       timestamp: '2026-01-01T00:00:00.000Z',
-      room: { id: 'demo', name: 'demo', numParticipants: 0 },
+      room: { id: 'demo', name: 'demo', metadata: '', numParticipants: 0 },
     } as const;
     const post = { url: new URL(server.url), secret: 'secret', event, nowMs: 0 };
     try {

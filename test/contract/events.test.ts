@@ -5,7 +5,10 @@ import { EVENT_SCHEMAS, type Event, EventSchema } from '../../src/contract/event
 
 const JOINED = {
   event: 'participant_joined',
-  room: { id: 'RM_hycBMAjmt6Ub', name: 'demo', createdAt: '2026-01-31T09:30:00.000Z', numParticipants: 1 },
+  room: {
+    ...{ id: 'RM_hycBMAjmt6Ub', name: 'demo', createdAt: '2026-01-31T09:30:00.000Z' },
+    ...{ metadata: '', numParticipants: 1 },
+  },
   timestamp: '2026-01-31T09:30:04.000Z',
   id: 'evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
   sequence: 3,

@@ -463,9 +463,7 @@ class RecordingList(TypedDict):
     nextCursor: Optional[str]
 
 
-class Session(TypedDict):
-    """A room from its opening to its end, without recorders and agents"""
-
+class _SessionRequired(TypedDict):
     # The media server's id of the session, as `room.id` of events
     sessionId: str
     # Room name
@@ -478,6 +476,9 @@ class Session(TypedDict):
     startedAt: Optional[str]
     # When the room was closed; null while it is open
     endedAt: Optional[str]
+    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+    # then identify, or when it is not known
+    metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
@@ -487,6 +488,15 @@ class Session(TypedDict):
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once
     participantMinutes: float
+
+
+class Session(_SessionRequired, total=False):
+    """A room from its opening to its end, without recorders and agents"""
+
+    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+    metadataBytes: int
+    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+    metadataSha256: str
 
 
 class SessionList(TypedDict):
@@ -549,6 +559,9 @@ class _SessionDetailRequired(TypedDict):
     startedAt: Optional[str]
     # When the room was closed; null while it is open
     endedAt: Optional[str]
+    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+    # then identify, or when it is not known
+    metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
@@ -569,6 +582,10 @@ class _SessionDetailRequired(TypedDict):
 class SessionDetail(_SessionDetailRequired, total=False):
     """A session with its participants, recordings and transcriptions"""
 
+    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+    metadataBytes: int
+    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+    metadataSha256: str
     # True if there are more participants; their own list has all of them
     participantsTruncated: bool
 
@@ -1127,6 +1144,9 @@ class _EventRoomRequired(TypedDict):
     id: str
     # Room name
     name: str
+    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+    # then identify, or when it is not known
+    metadata: Optional[str]
     # Participants in the room after the event, without recorders and agents
     numParticipants: int
 
@@ -1138,6 +1158,10 @@ class EventRoom(_EventRoomRequired, total=False):
     createdAt: str
     # When it was closed; only with room_finished
     endedAt: str
+    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+    metadataBytes: int
+    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+    metadataSha256: str
 
 
 class _RoomCreatedEventRequired(TypedDict):

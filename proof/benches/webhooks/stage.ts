@@ -80,6 +80,7 @@ const SESSION: RoomSession = {
   startedAt: Date.now(),
   endedAt: null,
   sequence: 0,
+  metadata: null,
 };
 
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
 import { HintedError } from '../../contract/hint.ts';
+import type { Room } from '../../contract/rooms.ts';
 import { AuditWriter } from '../access/audit/audit-writer.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
 import { startKeyReencryption } from '../access/keys/re-encrypt-keys.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import { type Purge, startPurge } from '../events/purge.ts';
+import { learnMetadata } from '../events/room-metadata.ts';
 import type { PresenceStore } from '../events/store.ts';
 import { createIngest } from '../media-events/ingest.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
@@ -222,8 +224,19 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     eventsRefusedSince: ingest.refusedSince,
     purgeRefusedSince: purge.refusedSince,
     findDeparted: createFindDeparted(store.presence),
+    onMetadata: noteMetadata(adapters),
     closing: closing.signal,
     stopWaiting: () => closing.abort(),
+  };
+}
+
+/** The change itself is done: without the note, the room's next event tells it. */
+function noteMetadata({ store, clock, log }: Adapters): (room: Room) => Promise<void> {
+  return async ({ sid, metadata }) => {
+    const known = learnMetadata(null, metadata, clock.now());
+    await store.presence
+      .saveMetadata(sid, known)
+      .catch((err: unknown) => log.warn({ err }, 'metadata of a room could not be noted'));
   };
 }
 

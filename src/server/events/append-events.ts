@@ -175,5 +175,5 @@ export async function appendRoomEvent(
 ): Promise<void> {
   const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
   const updated = await appender.append({ session, roomName: name, present }, [domainEvent]);
-  if (updated !== undefined) await store.presence.saveRoom(updated);
+  if (updated !== undefined) await store.presence.saveRoom({ ...updated, metadata: null });
 }

@@ -86,7 +86,7 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
 }
 
 export const ROOM_COLUMNS: readonly (keyof RoomSession)[] = [
-  ...(['sid', 'name', 'createdAt', 'startedAt', 'endedAt', 'sequence'] as const),
+  ...(['sid', 'name', 'createdAt', 'startedAt', 'endedAt', 'sequence', 'metadata'] as const),
 ];
 
 export const PARTICIPANT_COLUMNS: readonly (keyof ParticipantSession)[] = [

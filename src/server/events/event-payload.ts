@@ -1,5 +1,6 @@
 import type { EventType } from '../../contract/event-names.ts';
 import type { LeaveReason, MediaEventIngress } from '../platform/livekit/media-event.ts';
+import { showMetadata } from './room-metadata.ts';
 import type { NewEvent, RoomSession } from './store.ts';
 
 /** The subject of an event besides its room, as members of the payload. */
@@ -81,12 +82,13 @@ export function toNewEvent(domainEvent: DomainEvent, context: EventContext): New
 
 function toRoom({ type, occurredAt }: DomainEvent, { session, roomName, numParticipants }: EventContext) {
   if (session === undefined)
-    return roomName === undefined ? null : { id: '', name: roomName, numParticipants };
+    return roomName === undefined ? null : { id: '', name: roomName, metadata: null, numParticipants };
   return {
     id: session.sid,
     name: session.name,
     createdAt: new Date(session.createdAt).toISOString(),
     ...(type === 'room_finished' ? { endedAt: new Date(occurredAt).toISOString() } : {}),
+    ...showMetadata(session.metadata),
     numParticipants,
   };
 }

@@ -31,8 +31,16 @@ export function createPresenceStore(connection: Connection): PresenceStore {
       const open = db.selectFrom('roomSessions').select('sid').where('endedAt', 'is', null).limit(1);
       return (await open.executeTakeFirst()) !== undefined;
     },
+    saveMetadata: async (sid, metadata) => {
+      await db.updateTable('roomSessions').set({ metadata }).where('sid', '=', sid).execute();
+    },
     listOpenRooms: () =>
-      db.selectFrom('roomSessions').selectAll().where('endedAt', 'is', null).orderBy('sid').execute(),
+      db
+        .selectFrom('roomSessions')
+        .select(['sid', 'name', 'createdAt', 'startedAt', 'endedAt', 'sequence'])
+        .where('endedAt', 'is', null)
+        .orderBy('sid')
+        .execute(),
     findRoomAt: (name, at) => findRoomAt(connection, name, at),
     findParticipant: (sid) =>
       db.selectFrom('participantSessions').selectAll().where('sid', '=', sid).executeTakeFirst(),
@@ -134,6 +142,7 @@ function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Stat
       startedAt: 'integer',
       endedAt: 'integer',
       sequence: 'integer',
+      metadata: 'text',
     },
   );
   const columns = columnList(ROOM_COLUMNS);
@@ -143,7 +152,8 @@ function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Stat
     sql: sql`
       insert into ${sql.table('roomSessions')} (${columns}) select ${columns} from ${rows} as listed where true
       on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
-        "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence`,
+        "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence,
+        metadata = coalesce(excluded.metadata, ${sql.ref('roomSessions.metadata')})`,
   };
 }
 

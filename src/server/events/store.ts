@@ -101,11 +101,13 @@ export interface PresenceStore {
    */
   lockAndRead(subjects: EventSubjects, rooms: 'all' | 'free'): Promise<EventContext>;
   saveRoom(session: RoomSession): Promise<void>;
+  /** Notes metadata that the service itself has set. A room without any stored event stays unknown. */
+  saveMetadata(sid: string, metadata: string | null): Promise<void>;
   /** Each element has a sid of its own. */
   saveRooms(sessions: readonly RoomSession[]): Promise<void>;
   isAnyRoomOpen(): Promise<boolean>;
   /** Lists the open sessions, in the order of their sids. */
-  listOpenRooms(): Promise<readonly RoomSession[]>;
+  listOpenRooms(): Promise<readonly ListedRoom[]>;
   /** Finds the last session of that name that was opened at `at` or before. */
   findRoomAt(name: string, at: number): Promise<RoomSession | undefined>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;
@@ -134,6 +136,9 @@ export interface PresenceStore {
   /** Deletes room sessions that ended before `before`, with participants and tracks; returns the number of rooms. */
   purge(before: number, limit: number): Promise<number>;
 }
+
+/** Metadata is left out: thousands of rooms may be open. */
+export type ListedRoom = Omit<RoomSession, 'metadata'>;
 
 export type LockedRooms = {
   readonly sessions: readonly RoomSession[];
@@ -178,6 +183,8 @@ export type RoomSession = {
   readonly endedAt: number | null;
   /** The sequence number of the room's last event. */
   readonly sequence: number;
+  /** What is known of the room's metadata: see room-metadata.ts. When a session is saved, null keeps what is stored. */
+  readonly metadata: string | null;
 };
 
 export type ParticipantSession = {

@@ -17,6 +17,15 @@ export type Changes = {
 /** An event's time, and whether the comparison with the media server found it. */
 export type EventTime = Pick<DomainEvent, 'occurredAt' | 'isReconciled'>;
 
+/** A session of which no event is stored yet. */
+export function newSession({
+  sid,
+  name,
+  createdAt,
+}: Pick<RoomSession, 'sid' | 'name' | 'createdAt'>): RoomSession {
+  return { sid, name, createdAt, startedAt: null, endedAt: null, sequence: 0, metadata: null };
+}
+
 type JoinedParticipant = ParticipantSession & { readonly joinedAt: number };
 
 /**

@@ -6,7 +6,8 @@ import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts'
 import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-arrival.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
-import type { ParticipantSession, RoomSession } from '../events/store.ts';
+import { learnMetadata, withChangedMetadata } from '../events/room-metadata.ts';
+import type { ListedRoom, ParticipantSession, RoomSession } from '../events/store.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
@@ -18,6 +19,7 @@ import {
   finishRoom,
   joinNow,
   loseParticipant,
+  newSession,
   publishNow,
   roomEvent,
   toSession,
@@ -78,7 +80,7 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   return differing;
 }
 
-function differs(room: Room, session: RoomSession | undefined, count: number): boolean {
+function differs(room: Room, session: ListedRoom | undefined, count: number): boolean {
   if (session === undefined) return true;
   return room.numParticipants !== count || session.createdAt !== readOpenedAt(room);
 }
@@ -87,7 +89,7 @@ type Compared = {
   readonly toRead: readonly Room[];
   /** Rooms without participants. */
   readonly empty: readonly Room[];
-  readonly closed: readonly RoomSession[];
+  readonly closed: readonly ListedRoom[];
   readonly revived: ReadonlyMap<string, Room>;
 };
 
@@ -233,7 +235,10 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
       const recorded = await appender.append({ session, roomName: name, present }, domainEvents);
       if (recorded !== undefined) changed.push(recorded);
     }
-    await store.presence.saveAtCommit({ ...presence.changes(), rooms: changed });
+    await store.presence.saveAtCommit({
+      ...presence.changes(),
+      rooms: withChangedMetadata(changed, locked.sessions),
+    });
     return aligned.filter(({ domainEvents }) => domainEvents.length > 0).length;
   });
 }
@@ -268,7 +273,11 @@ async function alignRoom(
   }
   const openedAt = readOpenedAt(room);
   // The first event may not have had the time at which the room was opened.
-  const current = session === undefined ? newSession(room) : { ...session, createdAt: openedAt };
+  const current = {
+    ...(session ?? newSession({ ...room, createdAt: openedAt })),
+    createdAt: openedAt,
+    metadata: learnMetadata(session?.metadata ?? null, room.metadata, now),
+  };
   const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
   const isMissed = session === undefined && hasEventTimePassed(openedAt, deps.clock.now());
   const time = { occurredAt: openedAt, isReconciled: true };
@@ -276,7 +285,9 @@ async function alignRoom(
     ...(isMissed && changes.session.startedAt === null ? [roomEvent('room_created', current, time)] : []),
     ...changes.domainEvents,
   ];
-  const hasChanged = domainEvents.length > 0 || (session !== undefined && session.createdAt !== openedAt);
+  const isCorrected =
+    session !== undefined && (session.createdAt !== openedAt || session.metadata !== current.metadata);
+  const hasChanged = domainEvents.length > 0 || isCorrected;
   return hasChanged ? { domainEvents, session: changes.session } : undefined;
 }
 
@@ -355,11 +366,6 @@ function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void
 /** Whether the difference counts as a missed event. */
 function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
   return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
-}
-
-function newSession(room: Room): RoomSession {
-  const createdAt = readOpenedAt(room);
-  return { sid: room.sid, name: room.name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
 }
 
 function readOpenedAt({ creationTimeMs, creationTime }: Room): number {

@@ -2,6 +2,7 @@ import { type AppendEventsDeps, appendEvents, type EventAppender } from '../even
 import { placeInSecond } from '../events/event-arrival.ts';
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
+import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
 import type { EventSubjects, RoomSession } from '../events/store.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
@@ -16,6 +17,7 @@ import {
   joinNow,
   leaveNow,
   mergeDetails,
+  newSession,
   publishNow,
   readTrackSid,
   roomEvent,
@@ -73,12 +75,14 @@ async function record(
       const session = buildSession(event, sessions);
       const recorded = await recordOne(inTransaction, { store, presence, appender, event, session });
       if (recorded === undefined) continue;
-      sessions.set(recorded.sid, recorded);
+      const current = withLaterMetadata(recorded, sessions.get(recorded.sid));
+      sessions.set(current.sid, current);
       // A session without any event is not stored as open: its end would be an event without a beginning.
-      if (recorded.sequence > 0 || recorded.startedAt !== null) changed.set(recorded.sid, recorded);
+      if (current.sequence > 0 || current.startedAt !== null) changed.set(current.sid, current);
     }
     for (const sid of roomsOfPeople(free)) counts.set(sid, presence.countPresent(sid));
-    await store.presence.saveAtCommit({ ...presence.changes(), rooms: [...changed.values()] });
+    const changedRooms = withChangedMetadata([...changed.values()], context.sessions);
+    await store.presence.saveAtCommit({ ...presence.changes(), rooms: changedRooms });
     return new Set(free);
   });
   deps.recentCounts?.note(counts);
@@ -180,9 +184,11 @@ function buildSession(
   const { sid, name } = room;
   // A participant's join is exact, and the room was opened before it.
   const createdAt = Math.min(reportedAt, participant?.joinedAt ?? reportedAt);
-  const known = sessions.get(sid) ?? { sid, name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
+  const known = sessions.get(sid) ?? newSession({ sid, name, createdAt });
+  // The beginning of its second, so that it does not seem to follow a change that it does not have yet.
+  const metadata = learnMetadata(known.metadata, room.metadata, Math.floor(reportedAt / 1000) * 1000);
   // Some events do not have the time at which the room was opened. A later event corrects it.
-  return room.createdAt === undefined ? known : { ...known, createdAt: room.createdAt };
+  return { ...known, metadata, createdAt: room.createdAt ?? known.createdAt };
 }
 
 type ReceivedEvent = {

@@ -8,6 +8,7 @@ import {
   RoomDataSentSchema,
 } from '../../contract/room-data.ts';
 import {
+  type Room,
   RoomCreateSchema,
   RoomListQuery,
   RoomListSchema,
@@ -29,7 +30,13 @@ import {
   updateRoom,
 } from './rooms.ts';
 
-export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps & CreateRoomDeps & DeleteRoomDeps;
+export type RoomRouteDeps = ParticipantDeps &
+  ListRoomsDeps &
+  CreateRoomDeps &
+  DeleteRoomDeps & {
+    /** Called with a room whose metadata was set, because the media server sends no event about that. */
+    readonly onMetadata: (room: Room) => Promise<void>;
+  };
 
 export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
   const turns = createRoomTurns();
@@ -69,6 +76,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     handle: async ({ body }): Promise<RouteResponse> => {
       const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
       if (!hasExisted) deps.roomNames.forget();
+      if (body.metadata !== undefined) await deps.onMetadata(room);
       const headers = {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),
         ...(ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {}),
@@ -132,10 +140,11 @@ function updateRoute(deps: RoomRouteDeps): Route {
     body: RoomPatchSchema,
     success: { 200: { description: 'The room after the change', schema: RoomSchema } },
     errors: ['room-not-found', ...MEDIA_ERRORS],
-    handle: async ({ params, body }) => ({
-      status: 200,
-      body: deps.recentCounts.correct(await updateRoom(deps, params.roomId, body)),
-    }),
+    handle: async ({ params, body }) => {
+      const room = await updateRoom(deps, params.roomId, body);
+      if (body.metadata !== undefined) await deps.onMetadata(room);
+      return { status: 200, body: deps.recentCounts.correct(room) };
+    },
   });
 }
 

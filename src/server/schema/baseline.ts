@@ -138,7 +138,8 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
       "createdAt" ${integer} not null,
       "startedAt" ${integer},
       "endedAt" ${integer},
-      "sequence" ${integer} not null
+      "sequence" ${integer} not null,
+      "metadata" ${text}
     )`,
     sql`create index "roomSessionsEnded" on "roomSessions" ("endedAt")`,
     sql`create index "roomSessionsNewest" on "roomSessions" ("createdAt", "sid")`,

@@ -14,6 +14,7 @@ import {
   SessionParticipantListSchema,
   type SessionTranscription,
 } from '../../contract/sessions.ts';
+import { showMetadata } from '../events/room-metadata.ts';
 import type { Clock } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
@@ -175,6 +176,7 @@ function toSession(row: SessionRow, now: number): Session {
     createdAt: new Date(row.createdAt).toISOString(),
     startedAt: toInstant(startedAt),
     endedAt: toInstant(endedAt),
+    ...showMetadata(row.metadata),
     durationMs: startedAt === null ? 0 : Math.max(0, (endedAt ?? now) - startedAt),
     totalParticipants: row.totalParticipants,
     peakParticipants: row.peakParticipants,

@@ -49,10 +49,10 @@ async function withFigures(
   now: number,
 ): Promise<readonly SessionRow[]> {
   const figures = await readFigures(connection, { sids: sessions.map(({ sid }) => sid), now });
-  return sessions.map(({ sid, name, createdAt, startedAt, endedAt }) => {
+  return sessions.map(({ sid, name, createdAt, startedAt, endedAt, metadata }) => {
     const known = figures.get(sid);
     return {
-      ...{ sid, name, createdAt, endedAt },
+      ...{ sid, name, createdAt, endedAt, metadata },
       startedAt: known?.firstJoinedAt ?? startedAt,
       totalParticipants: known?.totalParticipants ?? 0,
       peakParticipants: known?.peakParticipants ?? 0,

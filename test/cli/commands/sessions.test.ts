@@ -77,9 +77,9 @@ describe('sessions', () => {
     const id = await readId('demo');
     const sessions = (await rtc('sessions list --csv')).stdout.split('\n');
     expect(sessions[0]).toBe(
-      'session_id,room,status,opened,started,ended,duration_seconds,people,peak,participant_minutes',
+      'session_id,room,status,opened,started,ended,duration_seconds,people,peak,participant_minutes,metadata',
     );
-    expect(sessions[1]).toMatch(new RegExp(`^${id},demo,ended,\\S+Z,\\S+Z,\\S+Z,[\\d.]+,3,\\d,[\\d.]+$`));
+    expect(sessions[1]).toMatch(new RegExp(`^${id},demo,ended,\\S+Z,\\S+Z,\\S+Z,[\\d.]+,3,\\d,[\\d.]+,$`));
     const people = (await rtc(`sessions participants ${id} --csv`)).stdout;
     expect(people.split('\n')[0]).toBe('session_id,room,identity,name,role,joined,left,duration_seconds,sid');
     expect(people).toContain(

@@ -19,7 +19,7 @@ afterEach(async () => {
 const event = (id: string): Event => ({
   id,
   event: 'room_started',
-  room: { id: 'RM_hycBMAjmt6Ub', name: 'demo', numParticipants: 1 },
+  room: { id: 'RM_hycBMAjmt6Ub', name: 'demo', metadata: '', numParticipants: 1 },
   timestamp: '2026-01-31T09:30:00.000Z',
   sequence: 1,
 });

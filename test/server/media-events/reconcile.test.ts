@@ -29,7 +29,7 @@ import {
 type MediaWorld = {
   readonly rooms: Map<
     string,
-    { readonly sid: string; readonly openedAt: number; people: readonly Participant[] }
+    { readonly sid: string; readonly openedAt: number; people: readonly Participant[]; metadata?: string }
   >;
   egress: readonly Egress[];
   failsAt?: string;
@@ -84,11 +84,12 @@ const mediaServer = {
     [...world.rooms]
       .filter(([name]) => names === undefined || names.includes(name))
       .map(
-        ([name, { sid, openedAt, people }]) =>
+        ([name, { sid, openedAt, people, metadata = '' }]) =>
           ({
             sid,
             name,
             creationTimeMs: String(openedAt),
+            metadata,
             numParticipants: people.filter(({ kind }) => kind === 'STANDARD').length,
           }) as Room,
       ),
@@ -140,6 +141,21 @@ describe('comparing with the media server after a start', () => {
       'participant_left ada 1 reconciled',
       'participant_joined cleo 2 reconciled',
     ]);
+  });
+
+  it('learns the metadata of a room that was changed at the media server itself', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    world.rooms.set('demo', {
+      sid: 'RM_1',
+      people: [present('ada1')],
+      openedAt: OPENED_AT,
+      metadata: 'A-1042',
+    });
+    expect(await compare('all')).toBe(0);
+    await stage.receive(
+      mediaEvent('track_published', { participant: person('ada1'), track: { sid: 'TR_1' } }),
+    );
+    expect((await stage.storedEvents()).at(-1)?.room.metadata).toBe('A-1042');
   });
 
   it('reports a room that was opened, with its participants and its true beginning', async () => {

@@ -116,6 +116,23 @@ describe('events of recordings and streams', () => {
     expect(listEvents('stage').filter(({ event }) => event.startsWith('ingress_'))).toHaveLength(2);
   });
 
+  it('have the metadata of the room, also after the service has changed it', async () => {
+    const told = (event: string) => listEvents('planned').find((one) => one.event === event)?.room?.metadata;
+    await service.call('POST', '/v1/rooms', { body: { name: 'planned', metadata: 'A-1042' } });
+    await until('planned', 'room_created');
+    await service.call('PATCH', '/v1/rooms/planned', { body: { metadata: 'A-1043' } });
+    embedded.control.join('planned', { identity: 'ada' });
+    await until('planned', 'participant_joined');
+    await service.call('POST', '/v1/rooms', { body: { name: 'planned', metadata: 'A-1044' } });
+    embedded.control.publish('planned', 'ada');
+    await until('planned', 'track_published');
+    expect(['room_created', 'participant_joined', 'track_published'].map(told)).toEqual([
+      'A-1042',
+      'A-1043',
+      'A-1044',
+    ]);
+  });
+
   it('are not sent to webhooks for the rooms that rtc doctor creates, but stored', async () => {
     for (const room of ['rtc-doctor-probe-1', 'rtc-doctor-probe'])
       embedded.control.join(room, { identity: 'ada' });

@@ -16,7 +16,7 @@ const visit = (identity: string, joined: number, left: number | null): SessionPa
 
 const session = (endedAt: string | null, ...participants: SessionParticipant[]): SessionDetail => ({
   ...{ sessionId: 'RM_1', roomId: 'demo', status: endedAt === null ? 'open' : 'ended' },
-  ...{ createdAt: at(0), startedAt: at(0), endedAt, durationMs: 600_000 },
+  ...{ createdAt: at(0), startedAt: at(0), endedAt, metadata: '', durationMs: 600_000 },
   ...{ totalParticipants: 2, peakParticipants: 2, participantMinutes: 10 },
   ...{ recordings: [], transcriptions: [], participants },
 });

@@ -9,6 +9,9 @@ export const SESSION_FIELDS = [
   'createdAt',
   'startedAt',
   'endedAt',
+  'metadata',
+  'metadataBytes',
+  'metadataSha256',
   'durationMs',
   'totalParticipants',
   'peakParticipants',
@@ -51,6 +54,12 @@ const MINUTES: Column<Session> = {
   value: ({ participantMinutes }) => participantMinutes,
 };
 
+const METADATA: Column<Session> = {
+  heading: 'METADATA',
+  value: ({ metadata, metadataBytes }) =>
+    metadataBytes === undefined ? (metadata ?? undefined) : `${metadataBytes} bytes, which are not kept`,
+};
+
 const WIDE: readonly Column<Session>[] = [
   ID,
   ROOM,
@@ -80,6 +89,7 @@ export const SESSION_CSV: readonly Column<Session>[] = [
   PEOPLE,
   PEAK,
   MINUTES,
+  METADATA,
 ];
 
 export const SESSION_RECORD: readonly Column<SessionDetail>[] = [
@@ -93,6 +103,7 @@ export const SESSION_RECORD: readonly Column<SessionDetail>[] = [
   PEOPLE,
   PEAK,
   MINUTES,
+  METADATA,
   { heading: 'WHO', value: who },
   {
     heading: 'RECORDINGS',

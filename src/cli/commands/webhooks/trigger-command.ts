@@ -241,6 +241,7 @@ function sampleEvent({ type, name = type, room, nowMs, id }: SampleRequest): Eve
       name: room,
       createdAt: moments.startedAt,
       ...(type === 'room_finished' ? { endedAt: moments.now } : {}),
+      metadata: '',
       numParticipants,
     },
     timestamp: moments.now,

@@ -110,7 +110,9 @@ function toRoom({ room, egressInfo, ingressInfo }: WebhookEvent): MediaEventRoom
   const name = room?.name ?? egressInfo?.roomName ?? ingressInfo?.roomName ?? '';
   const sid = room?.sid ?? egressInfo?.roomId ?? ingressInfo?.state?.roomId ?? '';
   if (name === '') return undefined;
-  return { sid, name, createdAt: toMilliseconds(room?.creationTimeMs, room?.creationTime) };
+  const createdAt = toMilliseconds(room?.creationTimeMs, room?.creationTime);
+  // Without the time it is the short form, which has no metadata either.
+  return { sid, name, createdAt, metadata: createdAt === undefined ? undefined : room?.metadata };
 }
 
 function toParticipant(info: ParticipantInfo, type: string): MediaEventParticipant {

@@ -27,6 +27,8 @@ export type MediaEventRoom = {
   readonly sid: string;
   readonly name: string;
   readonly createdAt: number | undefined;
+  /** As it was when the event happened; undefined when the event does not contain it. */
+  readonly metadata?: string | undefined;
 };
 
 export type MediaEventParticipant = {

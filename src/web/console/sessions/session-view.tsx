@@ -63,6 +63,14 @@ function Figures({ session }: { readonly session: SessionDetail }) {
       <Fact name="People">{session.totalParticipants}</Fact>
       <Fact name="Most at once">{session.peakParticipants}</Fact>
       <Fact name="Participant minutes">{session.participantMinutes.toLocaleString()}</Fact>
+      {session.metadata !== null && session.metadata !== '' && (
+        <Fact name="Metadata">
+          <code>{session.metadata}</code>
+        </Fact>
+      )}
+      {session.metadataBytes !== undefined && (
+        <Fact name="Metadata">{describeBytes(session.metadataBytes)}, which are not kept</Fact>
+      )}
       <Fact name="Session">
         <code>{session.sessionId}</code>
       </Fact>

@@ -30,6 +30,7 @@ export type StoredPayload = {
     readonly name: string;
     readonly createdAt?: string;
     readonly endedAt?: string;
+    readonly metadata: string | null;
     readonly numParticipants: number;
   };
   readonly participant?: { readonly identity: string; readonly sid: string; readonly joinedAt?: string };

@@ -148,7 +148,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
         accessRole: null,
         ...changes,
       });
-      const room = { createdAt: 900, startedAt: 1000, endedAt: null, sequence: 1 };
+      const room = { createdAt: 900, startedAt: 1000, endedAt: null, sequence: 1, metadata: null };
       await store.transaction(async ({ presence }) => {
         await presence.saveRoom({ ...room, sid: 'RM_1', name: 'demo' });
         await presence.saveRoom({ ...room, sid: 'RM_0', name: 'demo', endedAt: 950 });

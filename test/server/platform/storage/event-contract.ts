@@ -357,6 +357,20 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
       expect(await store.transaction((within) => within.presence.lockRoom('RM_2'))).toBeUndefined();
     });
 
+    it('keeps the metadata of a room that is saved without, and notes what was set in between', async () => {
+      const { presence } = store;
+      await presence.saveRoom(newRoom('RM_1', { metadata: 'first' }));
+      await presence.saveRooms([newRoom('RM_1', { sequence: 1 }), newRoom('RM_2', { metadata: 'other' })]);
+      await presence.saveMetadata('RM_1', 'second');
+      await presence.saveMetadata('RM_3', 'of a room that is not stored');
+      await presence.saveRoom(newRoom('RM_1', { sequence: 2 }));
+      const known = await store.transaction((within) => within.presence.lockRooms(['RM_1', 'RM_2', 'RM_3']));
+      expect(known.map(({ sid, sequence, metadata }) => [sid, sequence, metadata])).toEqual([
+        ['RM_1', 2, 'second'],
+        ['RM_2', 0, 'other'],
+      ]);
+    });
+
     it('saves several rooms at once, new ones and known ones', async () => {
       const { presence } = store;
       await presence.saveRoom(newRoom('RM_1'));
@@ -430,7 +444,11 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
       await store.presence.saveRoom(newRoom('RM_1'));
       await store.presence.saveRoom(newRoom('RM_3', { endedAt: 5 }));
       expect(await store.presence.isAnyRoomOpen()).toBe(true);
-      expect(await store.presence.listOpenRooms()).toEqual([newRoom('RM_1'), newRoom('RM_2')]);
+      const open = await store.presence.listOpenRooms();
+      expect(open.map(({ sid, endedAt }) => [sid, endedAt])).toEqual([
+        ['RM_1', null],
+        ['RM_2', null],
+      ]);
     });
 
     it('stores the published tracks until their rooms are purged', async () => {
@@ -615,7 +633,10 @@ function newEvent(id: string, changes: Partial<NewEvent> = {}): NewEvent {
 }
 
 function newRoom(sid: string, changes: Partial<RoomSession> = {}): RoomSession {
-  return { sid, name: 'demo', createdAt: 1, startedAt: null, endedAt: null, sequence: 0, ...changes };
+  return {
+    ...{ sid, name: 'demo', createdAt: 1, startedAt: null, endedAt: null, sequence: 0, metadata: null },
+    ...changes,
+  };
 }
 
 function newParticipant(sid: string, changes: Partial<ParticipantSession> = {}): ParticipantSession {

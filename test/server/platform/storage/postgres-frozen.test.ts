@@ -126,5 +126,8 @@ function newEvent(id: string, roomSid: string): NewEvent {
 }
 
 function newRoom(sid: string): RoomSession {
-  return { sid, name: 'demo', createdAt: 1, startedAt: null, endedAt: null, sequence: 1 };
+  return {
+    ...{ sid, name: 'demo', createdAt: 1, startedAt: null, endedAt: null },
+    ...{ sequence: 1, metadata: null },
+  };
 }

@@ -21,7 +21,15 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
     const open = (sid: string, changes: Partial<RoomSession> = {}) =>
       store.transaction(({ presence }) =>
         presence.saveRoom({
-          ...{ sid, name: 'demo', createdAt: 1000, startedAt: null, endedAt: null, sequence: 1 },
+          ...{
+            sid,
+            name: 'demo',
+            createdAt: 1000,
+            startedAt: null,
+            endedAt: null,
+            sequence: 1,
+            metadata: null,
+          },
           ...changes,
         }),
       );

@@ -23,6 +23,7 @@ export type EventBody = {
     readonly name: string;
     readonly createdAt: string;
     readonly endedAt?: string;
+    readonly metadata: string | null;
     readonly numParticipants: number;
   };
   readonly reconciled?: boolean;

@@ -129,9 +129,9 @@ async function appendNamed(deps: AppendEventsDeps, names: readonly string[]): Pr
 }
 
 async function appendToRoom(deps: AppendEventsDeps, sid: string, names: readonly string[]): Promise<void> {
-  const times = { createdAt: deps.clock.now(), startedAt: null, endedAt: null };
+  const opened = { createdAt: deps.clock.now(), startedAt: null, endedAt: null, metadata: null };
   await appendEvents(deps, async ({ presence }, appender) => {
-    const session = (await presence.lockRoom(sid)) ?? { sid, name: sid, ...times, sequence: 0 };
+    const session = (await presence.lockRoom(sid)) ?? { sid, name: sid, ...opened, sequence: 0 };
     const scope = { session, roomName: sid, present: 0 };
     const updated = await appender.append(scope, domainEvents(deps, names));
     if (updated !== undefined) await presence.saveRoom(updated);
