@@ -1,114 +1,66 @@
-import type { Experiment, Figure } from './experiment.ts';
+import type { Figure } from './experiment.ts';
 import { figuresWithSpread, type RecordedResult, type Results } from './results.ts';
 
-const INTRODUCTION = `# Proof
+/** An experiment as docs/proof.md describes it. The claim, the attack and what is not claimed are written there only. */
+type Described = { readonly name: string; readonly title: string };
 
-This page tests what the service claims. Each experiment below names a claim, describes how the claim was attacked, and shows what
-happened, including every figure that missed its bound. It then names the defects of the service that the attack found, and ends
-with what the experiment does not show.
+/** The heading and first line of a section that has a claim. */
+const DESCRIBED = /^## ([\w-]+)\n\n(.+)\.\n\n\*\*Claim\.\*\*/gm;
 
-\`npm run prove\` runs the attacks and writes this page from the results. Each experiment takes less than an hour on two cores, sends
-nothing beyond the loopback interface, and continues after an interruption.
-
-\`\`\`sh
-npm run prove -- --list              # print the names of the experiments
-npm run prove -- --only chaos-sqlite # run one experiment
-npm run prove -- --short             # run the short run of every experiment, as the tests do
-\`\`\`
-
-## How to read the results
-
-- **The programs are real.** The service runs as a process of its own, and so do PostgreSQL, LiveKit, Redis, HAProxy and ffmpeg. Where
-  an experiment has a stand-in instead, its attack says so. Two experiments run the code of the service in another way: \`model\` simulates what is
-  around it, and \`mutation\` changes it.
-- **The judge shares no code with the service.** It computes signatures from the specification and counts what receivers got. It takes
-  only limits from the source, such as the size of a batch, to compute bounds.
-- **A figure with a bound is a claim.** \`holds\` says whether the last run met it. A figure without a bound is only reported. The
-  summary counts the figures with a bound.
-- **A table with a row for each fault** has the claims in its heading. A cell whose figure missed its bound begins with NO.
-- **The spread** runs from the lowest to the highest value over the last runs on the same machine, or over the samples within one run
-  where the experiment says so; \`none\` means that all runs gave the same value. Tables with a row for
-  each fault have it in brackets.
-- **The load** is the load average of the machine before and after the run. Above 2, other programs competed for its two cores:
-  times, rates and numbers of requests are then worse than on a quiet machine. The counts of errors are bounded all the same.
-`;
-
-type Seen = { readonly experiment: Experiment; readonly result: RecordedResult };
-
-/** Returns the text of docs/proof.md. */
-export function proofDocument(experiments: readonly Experiment[], recorded: Results): string {
-  const seen = experiments.flatMap((experiment): readonly Seen[] => {
-    const result = recorded[experiment.name];
-    return result === undefined ? [] : [{ experiment, result }];
-  });
-  const sections = experiments.map((experiment) => section(experiment, recorded[experiment.name]));
-  const waiting = experiments.filter(({ name }) => recorded[name] === undefined);
-  return `${[INTRODUCTION, overview(seen, waiting), ...sections].join('\n').trimEnd()}\n`;
+export function listDescribed(document: string): readonly Described[] {
+  return [...document.matchAll(DESCRIBED)].map(([, name = '', title = '']) => ({ name, title }));
 }
 
-function overview(seen: readonly Seen[], waiting: readonly Experiment[]): string {
-  const rows = seen.map(({ experiment, result }) => {
+/** Returns docs/proof.md with these results in place of those that it has. */
+export function withResults(document: string, recorded: Results): string {
+  const described = listDescribed(document);
+  const [introduction = '', ...sections] = document.split(/^(?=## )/m);
+  const updated = sections.map((section) => {
+    if (section.startsWith('## Summary\n')) return overview(described, recorded);
+    const { name } = described.find((each) => section.startsWith(`## ${each.name}\n`)) ?? {};
+    return name === undefined ? section : replaceResults(section, recorded[name]);
+  });
+  return [introduction, ...updated].join('');
+}
+
+function replaceResults(section: string, result: RecordedResult | undefined): string {
+  const results =
+    result === undefined
+      ? '**Results.** There are none yet: this experiment has not run to its end.\n'
+      : formatResults(result);
+  const between = /^\*\*Results\.\*\*.*?(?=^\*\*(?:Found and mended|Not claimed)\.\*\*)/ms;
+  return section.replace(between, () => `${results}\n`);
+}
+
+function overview(described: readonly Described[], recorded: Results): string {
+  const rows = described.map(({ name, title }) => {
+    const result = recorded[name];
+    const link = `[${name}](#${name})`;
+    if (result === undefined) return [link, title, 'no result yet', '', ''];
     const claimed = result.figures.filter((figure) => figure.holds !== undefined);
     const holding = claimed.filter((figure) => figure.holds === true);
-    const ofAll = `${holding.length} of ${claimed.length}`;
-    return [
-      `[${experiment.name}](#${experiment.name})`,
-      experiment.title,
-      ofAll,
-      result.endedAt,
-      duration(result.seconds),
-    ];
+    const share = `${holding.length} of ${claimed.length}`;
+    return [link, title, share, result.endedAt, duration(result.seconds)];
   });
-  const empty = waiting.map(({ name, title }) => [`[${name}](#${name})`, title, 'no result yet', '', '']);
   const head = ['experiment', 'attack', 'claims that hold', 'last run', 'duration'];
   return `## Summary
 
-${markdownTable(head, [...rows, ...empty])}
+${markdownTable(head, rows)}
 
-${missedClaims(seen)}
+${missedClaims(described, recorded)}
+
 `;
 }
 
-function missedClaims(seen: readonly Seen[]): string {
-  const rows = seen.flatMap(({ experiment, result }) => {
-    const missed = result.figures.filter((figure) => figure.holds === false);
-    return missed.map(({ name, measured, bound = '' }) => [
-      `[${experiment.name}](#${experiment.name})`,
-      name,
-      measured,
-      bound,
-    ]);
+function missedClaims(described: readonly Described[], recorded: Results): string {
+  const rows = described.flatMap(({ name }) => {
+    const missed = (recorded[name]?.figures ?? []).filter((figure) => figure.holds === false);
+    return missed.map((figure) => [`[${name}](#${name})`, figure.name, figure.measured, figure.bound ?? '']);
   });
   if (rows.length === 0) return 'Every claim held in the last run of its experiment.';
   return `These claims did not hold in the last run of their experiment:
 
 ${markdownTable(['experiment', 'figure', 'measured', 'claimed'], rows)}`;
-}
-
-function section(experiment: Experiment, result: RecordedResult | undefined): string {
-  const { name, title, claim, attack, found = [], notClaimed } = experiment;
-  const results =
-    result === undefined
-      ? '**Results.** There are none yet: this experiment has not run to its end.\n'
-      : formatResults(result);
-  const defects = `**Found and mended.** This attack, or an earlier form of it, found these defects:\n\n${list(found)}\n`;
-  return `## ${name}
-
-${title}.
-
-**Claim.** ${claim}
-
-**Attack.** ${attack.join('\n\n')}
-
-${results}
-${found.length === 0 ? '' : `${defects}\n`}**Not claimed.**
-
-${list(notClaimed)}
-`;
-}
-
-function list(lines: readonly string[]): string {
-  return lines.map((line) => `- ${line}`).join('\n');
 }
 
 function formatResults(result: RecordedResult): string {

@@ -34,16 +34,12 @@ export type ExperimentContext = {
   readonly cleanUp: (close: () => unknown) => void;
 };
 
-/** A claim about the service, and the attack on it. An entry in `experiments.ts` adds it to the run and to the document. */
+/**
+ * An attack on a claim of the service. Its entry in `experiments.ts` adds it to the run, and its section in docs/proof.md says
+ * what is claimed, how it is attacked, and what is not claimed.
+ */
 export type Experiment = {
   readonly name: string;
-  readonly title: string;
-  readonly claim: string;
-  /** Describes the attack, in paragraphs of Markdown. */
-  readonly attack: readonly string[];
-  /** Defects of the service that this attack or an earlier form of it found, in whole sentences, with the commits that mended them. */
-  readonly found?: readonly string[];
-  readonly notClaimed: readonly string[];
   readonly run: (context: ExperimentContext) => Promise<Findings>;
 };
 

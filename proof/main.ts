@@ -5,14 +5,14 @@
  *   --short       runs the short run of each, as the tests do, and writes nothing
  *   --again       runs all experiments; without it, those with a result for the current sources are skipped
  *   --times N     runs each experiment N times, so that the table can show a spread
- *   --write       runs nothing and writes docs/proof.md from the results in .cache/proof
+ *   --write       runs nothing and writes the results in .cache/proof into docs/proof.md
  *   --list        prints the names of the experiments
  *
  * An interrupted run can be started again: the result of each finished experiment is in .cache/proof.
  */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { printTable, proofDocument } from './document.ts';
+import { listDescribed, printTable, withResults } from './document.ts';
 import { type Experiment, holds, type Result, runExperiment, sourceHash } from './experiment.ts';
 import { experiments } from './experiments.ts';
 import { cachedResult, cacheResult, readResults, recordRun, writeResults } from './results.ts';
@@ -28,7 +28,10 @@ const { values } = parseArgs({
   },
 });
 
-if (values.list) for (const { name, title } of experiments) console.log(`${name.padEnd(20)} ${title}`);
+const page = new URL('../docs/proof.md', import.meta.url);
+const document = await readFile(page, 'utf8');
+if (values.list)
+  for (const { name, title } of listDescribed(document)) console.log(`${name.padEnd(20)} ${title}`);
 else if (values.write) await record(await cachedResults());
 // LiveKit's client, by which people join rooms, keeps a process alive.
 else process.exit(await prove(chooseExperiments(values.only), Number(values.times)));
@@ -68,7 +71,7 @@ async function runOrReuse(experiment: Experiment): Promise<Result> {
     console.log(`${experiment.name}: has a result for these sources, of ${known.endedAt}`);
     return known;
   }
-  console.log(`${experiment.name}: ${experiment.title}`);
+  console.log(`${experiment.name} runs`);
   const runSize = values.short ? 'short' : 'long';
   const result = await runExperiment(experiment, runSize, (line) => console.log(`  ${line}`));
   if (runSize === 'long') await cacheResult(result);
@@ -86,5 +89,5 @@ async function record(results: readonly Result[]): Promise<void> {
   const names = new Set(experiments.map(({ name }) => name));
   const recorded = Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
   await writeResults(recorded);
-  await writeFile(new URL('../docs/proof.md', import.meta.url), proofDocument(experiments, recorded));
+  await writeFile(page, withResults(document, recorded));
 }

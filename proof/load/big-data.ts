@@ -71,25 +71,8 @@ function bigData(
   engine: 'SQLite' | 'PostgreSQL',
   prepare: (context: ExperimentContext) => Promise<ScaleStage>,
 ): Experiment {
-  const { rooms, webhooks, events, deliveries, tailers } = SIZES.long;
   return {
     name: engine === 'SQLite' ? 'big-data-sqlite' : 'big-data-postgres',
-    title: `Large lists and many rooms on ${engine}`,
-    claim:
-      `With ${rooms.toLocaleString('en')} open rooms, ${webhooks.toLocaleString('en')} webhooks, ${events.toLocaleString('en')} events and ` +
-      `${deliveries.toLocaleString('en')} deliveries, a page of 50 takes less than ${PAGE_BOUND_MS} ms at p99, and an instance without requests ` +
-      `takes less than 1 % of a core while ${tailers} readers wait for events.`,
-    attack: [
-      'One instance compares itself with a stand-in for LiveKit that has all rooms, with a person in each, and publishes their events. ' +
-        'Webhooks are registered by calls. Events and deliveries are inserted by SQL; half of the deliveries belong to one webhook. After a restart, ' +
-        `one caller reads ${PAGES.long} pages of each list, one after the other by their cursors; the p99 is the second slowest of them. Then ${tailers} readers wait for events, and ` +
-        `${TAILED_EVENTS.long} events come in. At the end nothing happens for ${IDLE_SECONDS.long} s while the readers wait.`,
-    ],
-    notClaimed: [
-      'Times on a busy machine. The line of the last run names the load.',
-      'Times with several callers: one reads here.',
-      'Lists of rooms with a real LiveKit of that size: the stand-in answers at once.',
-    ],
     run: (context) => measure(context, prepare),
   };
 }

@@ -50,31 +50,7 @@ const INBOUND = { long: INBOUND_SECONDS, short: 1 } as const;
 const TOKEN_RATIO = 0.95;
 const ACKNOWLEDGED_MS = 50;
 
-const { webhooks, events } = WHOLE_AMOUNT;
-const GOAL = '0.4 of the rate of the bare loop on SQLite and 0.3 on PostgreSQL';
-
-export const speed: Experiment = {
-  name: 'speed',
-  title: 'Tokens, events and deliveries, beside programs that do nothing else',
-  claim:
-    'A token takes at most a twentieth more processor time than in a plain Fastify route that makes the same token. LiveKit has ' +
-    `${INBOUND_PER_SECOND} events a second acknowledged, each durable, within ${ACKNOWLEDGED_MS} ms at p99, while each of them is delivered to a ` +
-    'webhook. Each delivery arrives once.',
-  attack: [
-    `Tokens: ${CONCURRENCY} callers request tokens of the service, with its access log and its metrics, and of a plain Fastify server without them, in turns, ${TOKENS.long.rounds} times each. The plain server ` +
-      'checks the same signature and makes the token with livekit-server-sdk. A ratio above 1 means that the service is faster.',
-    `Events: signed webhooks of LiveKit, of 50 rooms at a time, arrive at a constant rate for ${INBOUND_SECONDS} s.`,
-    `Deliveries: one event goes to ${inWords(webhooks)} webhooks, and ${inWords(events)} events go to one, ${WHOLE_AMOUNT.rounds} times each, until the last ` +
-      'outcome is stored. The rates are compared with two loops that store nothing and send as many requests at a time by undici to the same receiver: the bare loop ' +
-      'repeats one request, the signing loop signs each request as a delivery is signed. The receiver, a process of its own, counts what arrives. Commits are durable on both databases. The spread is that of the rounds of one run.',
-  ],
-  notClaimed: [
-    `The goal for deliveries: ${GOAL}. It is not reached. A delivery is stored before it is sent, and its attempt afterwards.`,
-    'The p99 of events while other programs compete for the processor: at a load of 4 it was 54 to 71 ms on PostgreSQL.',
-    'These rates on another machine: service, receiver, database and callers share two cores here.',
-  ],
-  run: measureSpeed,
-};
+export const speed: Experiment = { name: 'speed', run: measureSpeed };
 
 async function measureSpeed(context: ExperimentContext): Promise<Findings> {
   const { runSize, report, cleanUp } = context;

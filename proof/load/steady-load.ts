@@ -54,27 +54,7 @@ const LAG_PRELOAD = {
 
 const untilPrinted = pollEvery({ everyMs: 20, withinMs: 10_000 });
 
-export const steadyLoad: Experiment = {
-  name: 'steady-load',
-  title: 'The service runs under mixed load of at most 60 % of its capacity for half an hour',
-  claim:
-    'Under a load below its capacity the service answers every request, and its memory and its descriptors do not grow. An idle instance takes ' +
-    'less than 1 % of a core.',
-  attack: [
-    `One instance runs on SQLite with a real LiveKit and a webhook. First ${CALLERS} callers send requests as fast as they are answered, which ` +
-      `measures the capacity. Then they send ${SHARE * 100} % of that rate, evenly, for ${LOAD_SECONDS.long / 60} minutes. The requests and the ` +
-      'checks of their answers are those of rolling-restart. Every two seconds the experiment reads memory, descriptors and processor time of the process ' +
-      'from Linux. Growth is the mean of the last fifth of the samples minus the mean of the middle fifth. At the end the instance is idle for a minute.',
-    `The event-loop lag is how late a timer of ${TIMER_MS} ms ran in the process of the service, over the whole time of load (perf_hooks). A request ` +
-      'of a room or a webhook creates it, reads it or deletes it. Those of rooms, and one list of three, wait for LiveKit.',
-  ],
-  notClaimed: [
-    'That the load was 60 % of the capacity. Callers on a busy machine send less than is meant; the table shows the rate that they reached.',
-    'The capacity of your machine: here the callers, LiveKit and other programs share two cores with the service.',
-    'Slow leaks: growth below the bound in these minutes goes unnoticed.',
-  ],
-  run: loadSteadily,
-};
+export const steadyLoad: Experiment = { name: 'steady-load', run: loadSteadily };
 
 async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');

@@ -31,23 +31,6 @@ type DatabaseName = keyof typeof INSTANCES;
 
 const experiment = (database: DatabaseName): Experiment => ({
   name: `chaos-ordered-${database.toLowerCase()}`,
-  title: `Deliveries in order under kills, on ${database}`,
-  claim:
-    'The receiver of a webhook with `ordering: "room"` gets the events of each room for the first time in the order of their `sequence`, without a gap, ' +
-    'whatever is killed or refused meanwhile.',
-  attack: [
-    `${INSTANCES[database] === 1 ? 'One instance runs' : `${INSTANCES[database]} instances run`} on ${database} with two webhooks: one in ` +
-      'order, one without. A stand-in for the media server plays whole rooms of five people with 17 events each, which the service publishes as 18, many rooms at a time. Each event ' +
-      'is repeated until it is answered with 200, and the next one of its room follows then, at any instance.',
-    `In every round an instance gets SIGKILL after a seeded number of arrivals, and is started again. Of every ${ROOMS_PER_ROUND.long} rooms, ${Math.ceil(ROOMS_PER_ROUND.long / REFUSED_ROOM)} have an event that ` +
-      'the receiver of both webhooks refuses once with 503. The receiver notes every delivery that it accepts. The ' +
-      'times of whole rooms at the end of the table include the kills and the retry after 5 s.',
-  ],
-  notClaimed: [
-    'Exactly-once delivery: after a kill an event may arrive again, also behind newer ones.',
-    'Replays by hand, and events that failed for good after four attempts: the order continues without them.',
-    'Instances of different versions: an instance that does not know the order would not keep it.',
-  ],
   run: (context) => killInOrder(context, database),
 });
 

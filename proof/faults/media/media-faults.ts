@@ -25,25 +25,7 @@ const CALM_SECONDS = { long: 5, short: 1 } as const;
 /** LiveKit places rooms on a node that died up to five seconds ago, as Redis still has it. */
 const AWAY_SECONDS = { long: 20, short: 6 } as const;
 
-export const mediaFaults: Experiment = {
-  name: 'media-faults',
-  title: 'LiveKit is frozen, killed and restarted, and Redis is killed and restarted',
-  claim:
-    'While the media server or its Redis is unavailable, the service refuses the requests that need it with a problem (502, 503 or 504) and serves all ' +
-    'others. When they are back, requests succeed again without intervention.',
-  attack: [
-    `One instance runs on SQLite with a real LiveKit on a real Redis, and ${CALLERS} callers send the mix of rolling-restart. LiveKit is frozen ` +
-      `(SIGSTOP) for ${AWAY_SECONDS.long} s and continues; it is killed (SIGKILL) and restarted at the same address after ${AWAY_SECONDS.long} s; ` +
-      `then Redis is killed, and restarted empty after ${AWAY_SECONDS.long} s. The experiment checks every answer, and measures after each return how long ` +
-      'it takes until a room can be created and deleted and the rooms can be listed.',
-  ],
-  notClaimed: [
-    'That a room created in the second before a kill still exists afterwards: LiveKit decides that.',
-    'How fast a request is refused: the table shows the slowest one. The experiment slow-livekit bounds it.',
-    'The list of rooms after the loss of a Redis that stores nothing on disk: LiveKit keeps its list there.',
-  ],
-  run: injectMediaFaults,
-};
+export const mediaFaults: Experiment = { name: 'media-faults', run: injectMediaFaults };
 
 type Stage = { readonly name: string; readonly ledger: Ledger };
 

@@ -37,31 +37,7 @@ const BOUND_SECONDS = 120;
 
 const POLL_INTERVAL_MS = 500;
 
-export const livekitNodes: Experiment = {
-  name: 'livekit-nodes',
-  title: 'Two LiveKit nodes share one Redis; one is killed, and one is frozen and thawed',
-  claim:
-    'When a LiveKit node dies, its rooms move to the other node under their ids. The service reports each person who does not come back as left ' +
-    `once, and rooms to which nobody comes back as finished; its lists agree with the people themselves within ${BOUND_SECONDS} s. While a node is ` +
-    `dead or frozen, no success is wrong, and after ${SECONDS.settling} s no request is refused.`,
-  attack: [
-    'Two real LiveKit nodes share one Redis behind HAProxy, which checks both every second; LIVEKIT_URL is its address. People join by ' +
-      "LiveKit's own client: two in a room whose people leave when the node is lost, two in a room whose people stay, both on the node that is " +
-      'struck, and two in a room of the other node. The struck node has three rooms without people too.',
-    `One node is killed (SIGKILL), and started again when everything has settled. Then the other one is frozen (SIGSTOP) for ${SECONDS.frozen} s and ` +
-      `continues. Meanwhile ${CALLERS} callers create, read, list and delete rooms, and ${CALLERS} others send requests that need the database alone.`,
-    'The truth is what the clients know: who is connected, and who left. The deserted room is the one whose people leave with the node. The experiment compares the lists of rooms and of participants with it until ' +
-      'they agree for two seconds. The events are those that a webhook got.',
-  ],
-  notClaimed: [
-    'A call without a gap: the clients of the people on a lost node connect again, which takes seconds. Clients whose signalling went through ' +
-      'the lost node connect again too, also from rooms of the other node.',
-    "True lists after a frozen node continues: it takes people who have moved to the other node off LiveKit's own lists, and the service " +
-      'reports what LiveKit lists. The table shows how it ended.',
-    `Requests about rooms in the first ${SECONDS.settling} s: LiveKit still assigns rooms to the lost node then, and they may be refused with a problem.`,
-  ],
-  run: injectNodeFaults,
-};
+export const livekitNodes: Experiment = { name: 'livekit-nodes', run: injectNodeFaults };
 
 async function injectNodeFaults(context: ExperimentContext): Promise<Findings> {
   const { report } = context;

@@ -105,9 +105,9 @@ export type StorageFault = {
 
 const CALM_SECONDS = { long: 5, short: 1 } as const;
 
-export const RECOVERY_BOUND_MS = 15_000;
+const RECOVERY_BOUND_MS = 15_000;
 
-export const FREE_BOUND_MS = 1_000;
+const FREE_BOUND_MS = 1_000;
 
 type Injected = { readonly calls: readonly Calls[]; readonly figures: readonly Figure[] };
 

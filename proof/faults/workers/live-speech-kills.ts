@@ -73,26 +73,7 @@ const poll = pollEvery({ everyMs: LOOK_MS, withinMs: DEADLINE_MS });
 
 const CONNECTIONS = 16;
 
-export const liveSpeechKills: Experiment = {
-  name: 'live-speech-kills',
-  title: 'Live speech workers are killed while they claim, listen and store',
-  claim:
-    `When a worker that transcribes a call is killed, another one takes the call over within ${BOUND_SECONDS} s: what was stored stays as it was, what is said after the ` +
-    'takeover is transcribed, no segments overlap, and the transcription ends with one event and the number of its segments.',
-  attack: [
-    'Real stt-live workers with the real speech model (moonshine-tiny-en) transcribe rooms of a real LiveKit, in which somebody speaks sentences ' +
-      '(espeak-ng). They share a PostgreSQL server with one instance of the service. A worker is killed (SIGKILL) while another one is ready.',
-    `It dies ${LIVE_STATES.map(({ name }) => name).join('; ')}. Where a statement places the kill, a proxy between the worker and its database ` +
-      'waits for it. The experiment then waits until the other worker has the transcription, has somebody report one more sentence, and stops it.',
-  ],
-  notClaimed: [
-    'The sentence in whose middle the worker died, and what is said between the kill and the takeover: both are lost.',
-    'How well a sentence is recognised: one word of it is enough here, because a busy machine loses sound on the way to the worker.',
-    'Every moment within a state: one worker is killed in each.',
-    'A takeover within one lease if the machine held up all workers: a worker that notices such a pause waits, so that the owner can renew its lease.',
-  ],
-  run: killLiveWorkers,
-};
+export const liveSpeechKills: Experiment = { name: 'live-speech-kills', run: killLiveWorkers };
 
 async function killLiveWorkers(context: ExperimentContext): Promise<Findings> {
   const { runSize, report, cleanUp } = context;

@@ -51,28 +51,7 @@ const POLL_INTERVAL_MS = 100;
 /** Longer than the recorder takes to start. */
 const RECORDED_MS = 4_000;
 
-export const speechKills: Experiment = {
-  name: 'speech-kills',
-  title: 'Speech workers are killed while they claim, transcribe and store',
-  claim:
-    'When a worker that transcribes a recording is killed, another worker completes the transcription: it has each segment once, the words of a ' +
-    `transcription without a kill, and one event; it takes at most ${BOUND_SECONDS} s from the kill.`,
-  attack: [
-    'Real stt-post workers with the real speech model (moonshine-tiny-en) and ffmpeg transcribe a recording of spoken sentences. They share a ' +
-      'PostgreSQL server with one instance of the service. A worker is killed (SIGKILL), and another one is started at that moment.',
-    `A proxy between the worker and its database places each kill: ${STATES.map(({ name }) => name).join('; ')}. The experiment compares the ` +
-      'transcription with one that nobody disturbed.',
-  ],
-  found: [
-    'A worker set the end of its lease by the monotonic clock whenever it stored progress. On SQLite another worker could take the recording at once; on PostgreSQL every longer transcription failed (abb4873).',
-  ],
-  notClaimed: [
-    'Live transcription: the experiment live-speech-kills kills its workers.',
-    'Every moment within a state: one worker is killed in each.',
-    'A recording that kills every worker that reads it: it fails as worker-lost after three of them.',
-  ],
-  run: killSpeechWorkers,
-};
+export const speechKills: Experiment = { name: 'speech-kills', run: killSpeechWorkers };
 
 async function killSpeechWorkers(context: ExperimentContext): Promise<Findings> {
   const { report, cleanUp } = context;

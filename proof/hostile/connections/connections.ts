@@ -102,35 +102,7 @@ const HIDDEN: Readonly<Record<string, string>> = {
 
 const MOMENTS_MS = 5_000;
 
-export const hostileConnections: Experiment = {
-  name: 'hostile-connections',
-  title: 'Connections smuggle requests, stall, flood, never read and stay idle',
-  claim:
-    'Whatever the connections of others do, the service answers a well-behaved caller, keeps its memory bounded, and never takes a part of ' +
-    'one request for another request.',
-  attack: [
-    'One instance runs on SQLite with a real LiveKit and without rate limits. A well-behaved caller sends 40 signed requests a second, every second ' +
-      'one on a new connection: first alone, and then during each attack. The attackers run on another thread of the proof.',
-    `Framing: ${Object.keys(AMBIGUOUS).length} kinds of requests contradict themselves or are not HTTP (${Object.keys(AMBIGUOUS).join('; ')}), ` +
-      'and two kinds have a body that looks like a request. Each carries a second request with an id of its own, and the experiment looks for an ' +
-      'answer with that id.',
-    `Slow headers and slow bodies: 2,000 connections each send one byte a second. Refused requests: 50 connections pipeline requests without a ` +
-      `signature as fast as the service reads them, and are opened again when it closes them, which may leave requests unanswered. Unread answers: 500 connections ask for the OpenAPI document 200 times each and never read. Idle ` +
-      `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections send nothing, and are opened again when the service closes them, because it keeps fewer open than that; they meet a process of their own, which nobody has attacked before. Each attack lasts ${SECONDS.long} s.`,
-    'Afterwards the experiment searches for secrets in the same places as mutated-requests.',
-  ],
-  found: [
-    'A rate limiter from a library counted a whole pipelined burst before it compared, and refused all of it. The service has a limiter of its own now, which counts synchronously (212f9c5).',
-    'Someone who opened 10,000 connections and sent nothing locked out all other callers for as long as they liked, without a key. The service closes the oldest idle connections now (42e2f64).',
-    'Connections that were opened and closed again, 4,600 a second, left 289 MB of garbage, because V8 collects a small heap only when it has ' +
-      'grown to four times its size. It collects at twice now (c2a0179).',
-  ],
-  notClaimed: [
-    'Attackers with a valid signature, and floods that use up the network or the processor of the machine: the attackers share its two cores with the service.',
-    'The protection that a proxy in front of the service adds.',
-  ],
-  run: attackConnections,
-};
+export const hostileConnections: Experiment = { name: 'hostile-connections', run: attackConnections };
 
 async function attackConnections(context: ExperimentContext): Promise<Findings> {
   const { runSize, report: reportLine } = context;

@@ -114,40 +114,7 @@ const CODES: readonly unknown[] = [
 /** Share of the sentence's words that have to be there. */
 const MIN_SHARE = 0.6;
 
-export const hostileMedia: Experiment = {
-  name: 'hostile-media',
-  title: 'Recordings are hostile media files',
-  claim:
-    'Whatever the file of a recording contains, its transcription ends in time with the error that describes the file, or with the words of ' +
-    'the sound that can be read. The file leads to no other file and to no address, memory and disk are bounded, and the worker goes on to the ' +
-    'next recording.',
-  attack: [
-    `A real stt-post worker with the real speech model (moonshine-tiny-en) and ffmpeg transcribes recordings whose files have been replaced. One ` +
-      'instance of the service runs on SQLite.',
-    'Crafted files have thousands of tracks and streams, edit lists and tables that play a file for days, gaps of years, times, rates and ' +
-      'durations that are NaN, infinite, 0 or 2^64, samples that are NaN, pictures of 256 megapixels beside the sound, attached files, ' +
-      'hundreds of thousands of subtitles, and boxes, elements and metadata inside each other.',
-    'Playlists of ten formats and references of QuickTime name a planted sentence by its path and by the address of a server. Every container that ' +
-      'the worker reads is used whole with the wrong extension, cut off, and six times with 60 changed bytes.',
-    'A transcription ends wrongly if its error does not describe a file, if it lacks the words of a file whose sound is whole, or if it has ' +
-      'planted words.',
-    `After every ${GOOD_EVERY} files comes a good recording. The experiment reads the memory of the worker and of ffmpeg, and the worker's folder for temporary ` +
-      'files, 40 times a second.',
-  ],
-  found: [
-    'A file of 6 MB whose edit list plays it again and again made ffmpeg take 891 MB, a gap of 20 hours in a file of 150 kB took 819 MB, and a WAV file with one ' +
-      'sample a second 802 MB, without a limit. ffmpeg gets 1 GiB now (a397d1f9).',
-    'A file that claims to be days long kept the worker busy for up to 48 hours of sound. It reads at most twice the length of the recording and ten minutes more now (a397d1f9).',
-  ],
-  notClaimed: [
-    'Which error a file with contradictory tables gets: each error that describes a file counts, and so does a completed transcription.',
-    'Faults in ffmpeg itself that a file could exploit. The worker starts it without the settings of the service in its environment.',
-    'Recordings of unknown length, such as those of a lost recorder: up to 48 hours of them are read, and the worker is busy for as long as that much speech needs.',
-    'Limits outside Linux: elsewhere ffmpeg runs without a limit of memory and processor time.',
-    'An ffmpeg that hangs without using the processor: no file caused that.',
-  ],
-  run: transcribeHostile,
-};
+export const hostileMedia: Experiment = { name: 'hostile-media', run: transcribeHostile };
 
 async function transcribeHostile(context: ExperimentContext): Promise<Findings> {
   const { runSize, report, cleanUp } = context;

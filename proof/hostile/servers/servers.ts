@@ -58,25 +58,7 @@ const SAMPLE_MS = 50;
 /** The command writes as it does to a terminal: with control characters made visible. */
 const TERMINAL = 'data:text/javascript,process.stdout.isTTY=true;process.stderr.isTTY=true';
 
-export const hostileServers: Experiment = {
-  name: 'hostile-servers',
-  title: 'The command line meets hostile servers',
-  claim:
-    `Whatever a server answers, an rtc command ends within ${MAX_SECONDS} s, with a documented exit code and bounded memory. It writes nothing to the terminal ` +
-    'that the terminal would act upon, and sends no signature to another host.',
-  attack: [
-    `${Object.keys(BEHAVIOURS).length} servers answer over plain TCP (${Object.keys(BEHAVIOURS).join('; ')}), and ` +
-      `${Object.keys(TLS_BEHAVIOURS).length} answer a TLS handshake (${Object.keys(TLS_BEHAVIOURS).join('; ')}).`,
-    `The built command line runs as a process against each of them, with a limit of ${REQUEST_TIMEOUT_SECONDS} s for each request: ` +
-      `${COMMANDS.map((words) => `\`rtc ${words.join(' ')}\``).join(', ')}. It writes as it does to a terminal. Redirects lead to another ` +
-      'server, which keeps what it gets. Only a download may follow one, without its key and signature.',
-  ],
-  notClaimed: [
-    'The size and the duration of a download: the server decides both. It is written to a file, and ends early only if nothing arrives for the time limit.',
-    'Output that goes into a pipe or a file as JSON: it contains the strings of the server unchanged.',
-  ],
-  run: meetServers,
-};
+export const hostileServers: Experiment = { name: 'hostile-servers', run: meetServers };
 
 type Meeting = { readonly name: string; readonly argv: readonly string[]; readonly run: CommandRun };
 

@@ -167,27 +167,7 @@ const ODD_BUT_SIGNED: ReadonlySet<string> = new Set([
 /** Larger than the tolerance of every verifier here. */
 const TOLERANCE_SECONDS = 300;
 
-export const forgedTokens: Experiment = {
-  name: 'forged-tokens',
-  title: 'Tokens of LiveKit are forged and altered',
-  claim:
-    'The service accepts an event of the media server if and only if its token is signed with the secret of the media server, is valid now and covers the ' +
-    'body. A token that the service issues lets a person in if and only if it is unaltered, and opens no endpoint of the service.',
-  attack: [
-    `Events arrive at POST /livekit/webhook with tokens that are genuine or made in one of ${Object.keys(FORGERIES).length} ways: ` +
-      `${Object.keys(FORGERIES).join('; ')}. An oracle that was written from RFC 7515 and RFC 7519, without a library, decides which must be accepted. ` +
-      'Genuine events are sent twice. At the end the experiment counts the stored events.',
-    'Tokens of participants that the service issued are altered in the same ways and given to a real LiveKit (/rtc/validate). Each is also ' +
-      'sent to the service, in place of a signature and as the token of an event.',
-    'Afterwards the experiment searches for secrets in the same places as mutated-requests.',
-  ],
-  notClaimed: [
-    'Tokens that are signed with the secret of the media server by HS384 or HS512: their sender has the secret.',
-    `Whether LiveKit accepts tokens that are signed with its secret and have unusual contents: ${[...ODD_BUT_SIGNED].join('; ')}.`,
-    'A replay within the validity of a token: the same event is accepted again, and stored once.',
-  ],
-  run: forgeTokens,
-};
+export const forgedTokens: Experiment = { name: 'forged-tokens', run: forgeTokens };
 
 type Tally = {
   sent: number;
