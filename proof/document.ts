@@ -1,4 +1,4 @@
-import type { Figure } from './experiment.ts';
+import type { Figure } from './figures.ts';
 import { figuresWithSpread, type RecordedResult, type Results } from './results.ts';
 
 /** An experiment as docs/proof.md describes it. The claim, the attack and what is not claimed are written there only. */

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Figure, type Result, rangeInWords } from './experiment.ts';
+import type { Result } from './experiment.ts';
+import { type Figure, rangeInWords } from './figures.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -12,15 +12,8 @@ import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { startRedis } from '../../test/support/parts/redis.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../figures.ts';
 import { pollEvery } from '../support/poll.ts';
 import { type RecordingStage, startRecorderStage, startRecordingStage } from '../support/recorder-stage.ts';
 import { enter } from './nodes/people.ts';

@@ -4,14 +4,8 @@ import { join } from 'node:path';
 // Without what is built, the reference pages respond with 500.
 import '../../test/support/parts/built.ts';
 import { runSchemathesis } from '../../test/support/parts/schemathesis.ts';
-import {
-  atLeast,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Findings,
-  observed,
-} from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
+import { atLeast, exactly, observed } from '../figures.ts';
 import { type DatabaseName, plantSecrets, scanForSecrets, startTarget } from './target.ts';
 
 const SEED = 16;

@@ -3,7 +3,8 @@ import { BASES, listMutations, signedRequest } from '../../test/support/mutation
 import { Random } from '../../test/support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../test/support/raw-http.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import { type Experiment, type ExperimentContext, exactly, type Findings, observed } from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
+import { exactly, observed } from '../figures.ts';
 import {
   abortWithCore,
   type Core,

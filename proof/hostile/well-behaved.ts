@@ -1,7 +1,8 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import { atMost, exactly, type Figure, observed, type RunSize } from '../experiment.ts';
+import type { RunSize } from '../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../figures.ts';
 import { sampleProcess } from '../support/process-figures.ts';
 import { percentile } from '../support/statistics.ts';
 

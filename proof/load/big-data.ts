@@ -6,16 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
-import {
-  atLeast,
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  type Figure,
-  type Findings,
-  observed,
-  type RunSize,
-} from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
+import { atLeast, atMost, type Figure, observed } from '../figures.ts';
 import { type Filler, fill, openFiller, type Size } from '../support/fill.ts';
 import { coreShare, sampleProcess } from '../support/process-figures.ts';
 import { createSignedClient, type SignedClient } from '../support/signed-client.ts';

@@ -20,19 +20,8 @@ import {
   type Rate,
   WHOLE_AMOUNT,
 } from '../benches/webhooks/throughput.ts';
-import {
-  atLeast,
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  inWords,
-  observed,
-  type RunSize,
-  rangeInWords,
-} from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
+import { atLeast, atMost, exactly, type Figure, inWords, observed, rangeInWords } from '../figures.ts';
 import { percentile } from '../support/statistics.ts';
 
 const SERVE = fileURLToPath(new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url));

@@ -4,16 +4,9 @@ import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts
 import type { FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { Random } from '../../test/support/random.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
+import { atMost, exactly, type Figure, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import { pollEvery } from '../support/poll.ts';
 import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';

@@ -7,16 +7,8 @@ import { STEPS as DELIVERY_STEPS } from '../../test/server/webhooks/simulation/s
 import { wrongInAll } from '../../test/server/webhooks/simulation/wrong-in.ts';
 import { compareStates } from '../../test/support/simulation/compare-states.ts';
 import { type Exploration, explore } from '../../test/support/simulation/explore.ts';
-import {
-  atLeast,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-  type RunSize,
-} from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
+import { atLeast, exactly, type Figure, observed } from '../figures.ts';
 import type { FirstViolation } from './first-violation.ts';
 import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts';
 import { SCENARIOS } from './scenarios.ts';

@@ -4,14 +4,8 @@ import { once } from 'node:events';
 import { appendFile, glob, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Random } from '../../test/support/random.ts';
-import {
-  atLeast,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Findings,
-  observed,
-} from '../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
+import { atLeast, exactly, observed } from '../figures.ts';
 import { describeMutant, findChange, findMutants, type Mutant } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');

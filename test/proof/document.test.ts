@@ -1,17 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { groupFigures, listDescribed, withResults } from '../../proof/document.ts';
-import {
-  atMost,
-  type Experiment,
-  exactly,
-  type Figure,
-  holds,
-  observed,
-  type Result,
-  runExperiment,
-} from '../../proof/experiment.ts';
+import { type Experiment, holds, type Result, runExperiment } from '../../proof/experiment.ts';
 import { experiments } from '../../proof/experiments.ts';
+import { atMost, exactly, type Figure, observed } from '../../proof/figures.ts';
 import { readResults, recordRun } from '../../proof/results.ts';
 
 const experiment: Experiment = {

@@ -13,7 +13,7 @@ import {
   startReceiver,
 } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Random } from '../../../test/support/random.ts';
-import { atMost, exactly, type Figure, observed } from '../../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 
 /** Receives the deliveries of several webhooks, and counts them independently of the service. */
 export type DeliveryObserver = {

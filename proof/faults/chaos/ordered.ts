@@ -6,14 +6,8 @@ import {
 import { type Received, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
 import { Random } from '../../../test/support/random.ts';
-import {
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { exactly, type Figure, observed } from '../../figures.ts';
 import { createMediaEvents, untilEnoughOrSilence } from './delivery-observer.ts';
 
 const SEED = 20_261_124;

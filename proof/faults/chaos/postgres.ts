@@ -12,17 +12,8 @@ import {
 import { fakeClock } from '../../../test/support/parts/faketime.ts';
 import { type PostgresPair, startPostgresPair } from '../../../test/support/parts/postgres-pair.ts';
 import { Random } from '../../../test/support/random.ts';
-import {
-  atLeast,
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-  type RunSize,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
+import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
 import {
   countUndelivered,

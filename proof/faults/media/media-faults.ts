@@ -1,13 +1,7 @@
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import { Random } from '../../../test/support/random.ts';
-import {
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { exactly, type Figure, observed } from '../../figures.ts';
 import {
   callUntil,
   type Ledger,

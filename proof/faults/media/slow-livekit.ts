@@ -1,15 +1,7 @@
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import { Random } from '../../../test/support/random.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-  type RunSize,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import {
   callUntil,
   type Ledger,

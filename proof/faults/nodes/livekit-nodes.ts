@@ -2,15 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import type { Receiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { Random } from '../../../test/support/random.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import {
   callUntil,
   MEDIA_OPERATIONS,

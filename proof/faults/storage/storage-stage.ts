@@ -11,7 +11,8 @@ import {
   roomFinished,
 } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../../test/support/random.ts';
-import { atLeast, atMost, type ExperimentContext, exactly, type Figure, observed } from '../../experiment.ts';
+import type { ExperimentContext } from '../../experiment.ts';
+import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
 import {
   callUntil,
   type Ledger,

@@ -14,15 +14,8 @@ import { type Ingress, startIngress, toRtmpUrl, toWhipUrl } from '../../../test/
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
 /** LiveKit removes a participant whose process died after some 20 s; the push begins again as soon as a worker takes it. */

@@ -11,16 +11,8 @@ import type { JoinedParticipant } from '../../../test/support/parts/participant.
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import {
-  atLeast,
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';

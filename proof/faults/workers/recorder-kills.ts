@@ -1,15 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EgressStatus } from 'livekit-server-sdk';
 import { Random } from '../../../test/support/random.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 

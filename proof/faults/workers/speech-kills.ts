@@ -6,15 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 import { startWorkerProcess, type WorkerSettings } from '../../support/worker-process.ts';

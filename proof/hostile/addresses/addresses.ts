@@ -3,13 +3,8 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
-import {
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { exactly, observed } from '../../figures.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { ATTEMPT } from './attempt.ts';
 

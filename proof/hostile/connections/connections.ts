@@ -2,14 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { RawConnection } from '../../../test/support/raw-http.ts';
-import {
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Figure,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { exactly, type Figure, observed } from '../../figures.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
 import { type AttackName, type AttackReport, attack } from './attacks.ts';

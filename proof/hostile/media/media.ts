@@ -7,14 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, observed } from '../../figures.ts';
 import { type MemoryWatch, watchMemory } from '../../support/memory-watch.ts';
 import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';

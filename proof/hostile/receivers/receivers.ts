@@ -2,14 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, observed } from '../../figures.ts';
 import { percentile } from '../../support/statistics.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Served, servedFigures, whileServed } from '../well-behaved.ts';

@@ -3,14 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRtc } from '../../../test/cli/support/process.ts';
-import {
-  atMost,
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, observed } from '../../figures.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
 

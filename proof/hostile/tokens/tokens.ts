@@ -1,13 +1,8 @@
 import { createHash, createHmac, generateKeyPairSync, timingSafeEqual } from 'node:crypto';
 import { roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { Random } from '../../../test/support/random.ts';
-import {
-  type Experiment,
-  type ExperimentContext,
-  exactly,
-  type Findings,
-  observed,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { exactly, observed } from '../../figures.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 
 const SEED = 20_261_124;
