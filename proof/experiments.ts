@@ -1,6 +1,5 @@
 import type { Experiment } from './experiment.ts';
 import { bucketFaults } from './faults/bucket-faults.ts';
-import { orderedOnPostgres, orderedOnSqlite } from './faults/chaos/ordered.ts';
 import { chaosPostgres } from './faults/chaos/postgres.ts';
 import { chaosSqlite } from './faults/chaos/sqlite.ts';
 import { mediaFaults } from './faults/media/media-faults.ts';
@@ -31,8 +30,6 @@ import { mutation } from './mutation/mutation.ts';
 export const experiments: readonly Experiment[] = [
   chaosSqlite,
   chaosPostgres,
-  orderedOnSqlite,
-  orderedOnPostgres,
   rollingRestart,
   mutatedRequests,
   documentCasesSqlite,

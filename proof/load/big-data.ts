@@ -104,7 +104,7 @@ async function measure(
 }
 
 async function startMediaServer({ cleanUp }: ExperimentContext, rooms: number): Promise<string> {
-  const program = join(import.meta.dirname, '..', 'benches', 'reconcile-media-server.ts');
+  const program = join(import.meta.dirname, 'many-rooms-media-server.ts');
   const child = spawn(process.execPath, [program, String(rooms)], { stdio: ['ignore', 'pipe', 'inherit'] });
   cleanUp(() => child.kill());
   const [line] = await once(child.stdout, 'data');

@@ -3,13 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type Keys,
-  measureTokens,
-  type Pair,
-  type Program,
-  startProgram,
-} from '../benches/service/tokens.ts';
+import { RoomServiceClient } from 'livekit-server-sdk';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { startReceiver } from '../benches/webhooks/receiver.ts';
 import { INBOUND_PER_SECOND, INBOUND_SECONDS, measureInbound } from '../benches/webhooks/service.ts';
 import { type Place, postgresDatabase, sqliteDatabase } from '../benches/webhooks/stage.ts';
@@ -22,7 +17,17 @@ import {
 } from '../benches/webhooks/throughput.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
 import { atLeast, atMost, exactly, type Figure, inWords, observed, rangeInWords } from '../figures.ts';
+import { mediaServerSettings } from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
+import {
+  type Keys,
+  measureTokens,
+  type Pair,
+  type Program,
+  repeatedCall,
+  speedsInTurns,
+  startProgram,
+} from './tokens.ts';
 
 const SERVE = fileURLToPath(new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url));
 const CONCURRENCY = 16;
@@ -38,16 +43,19 @@ const INBOUND = { long: INBOUND_SECONDS, short: 1 } as const;
 /** The spread between the rounds of two equal servers is about as large as the missing twentieth. */
 const TOKEN_RATIO = 0.95;
 const ACKNOWLEDGED_MS = 50;
+const ROOMS = 20;
+const ROOMS_RATIO = 0.8;
 
 export const speed: Experiment = { name: 'speed', run: measureSpeed };
 
 async function measureSpeed(context: ExperimentContext): Promise<Findings> {
   const { runSize, report, cleanUp } = context;
   const tokens = await tokenFigures(context);
-  report('tokens are measured');
+  const rooms = await roomFigures(context);
+  report('tokens and rooms are measured');
   const receiver = await startReceiver();
   cleanUp(receiver.close);
-  const figures: Figure[] = [...tokens];
+  const figures: Figure[] = [...tokens, ...rooms];
   for (const open of [sqliteDatabase, postgresDatabase]) {
     const database = await open();
     cleanUp(database.close);
@@ -77,10 +85,31 @@ async function tokenFigures({ runSize, cleanUp }: ExperimentContext): Promise<re
   ];
 }
 
+/** Lists the rooms of a real LiveKit through the service, and by livekit-server-sdk. */
+async function roomFigures({ runSize, cleanUp }: ExperimentContext): Promise<readonly Figure[]> {
+  const livekit = await startLivekit();
+  cleanUp(livekit.close);
+  const { url, keys } = await startUsualService({ cleanUp }, mediaServerSettings(livekit));
+  const sdk = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
+  for (let index = 0; index < ROOMS; index += 1) await sdk.createRoom({ name: `room-${index}` });
+  const listed = repeatedCall(url, { method: 'GET', path: '/v1/rooms' }, keys, CONCURRENCY);
+  cleanUp(listed.close);
+  const speeds = await speedsInTurns(listed.call, async () => void (await sdk.listRooms()), TOKENS[runSize]);
+  const ratios = speeds.map(([measured, floor]) => measured / floor);
+  const ratio = ratioFigure('lists of rooms: ratio of the rates', ratios);
+  return [
+    ...pairFigures('lists of rooms', speeds, ' requests/s'),
+    runSize === 'long'
+      ? { ...ratio, ...atLeast({ name: ratio.name, measured: middle(ratios), bound: ROOMS_RATIO }) }
+      : ratio,
+  ];
+}
+
 /** Starts the service with its usual settings, such as the access log and the metrics, and without the limit of requests. */
-async function startUsualService({
-  cleanUp,
-}: Pick<ExperimentContext, 'cleanUp'>): Promise<Program & { readonly keys: Keys }> {
+async function startUsualService(
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  mediaServer: Readonly<Record<string, string>> = { LIVEKIT_URL: 'ws://127.0.0.1:9' },
+): Promise<Program & { readonly keys: Keys }> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-speed-'));
   cleanUp(() => rm(folder, { recursive: true, force: true }));
   const keys = { apiKey: 'speed', apiSecret: randomBytes(24).toString('hex') };
@@ -89,7 +118,7 @@ async function startUsualService({
     output: 'stderr',
     environment: {
       ...{ API_KEY: keys.apiKey, API_SECRET: keys.apiSecret, RATE_LIMIT_API: '0' },
-      ...{ PORT: '0', DATA_DIR: folder, LIVEKIT_URL: 'ws://127.0.0.1:9', CI: 'true' },
+      ...{ PORT: '0', DATA_DIR: folder, ...mediaServer, CI: 'true' },
     },
   });
   cleanUp(program.stop);

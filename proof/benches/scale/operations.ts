@@ -78,10 +78,10 @@ async function subscribe({ fleet, instances, webhookId }: BenchStage, events: re
 
 /** Posts all events of `count` rooms, and waits for their deliveries. */
 async function postLifecycles(stage: BenchStage, count: number, callers: number): Promise<void> {
-  const { count: before } = await stage.receiver.readCounts(false);
+  const before = await stage.receiver.countArrived();
   await postEvents(stage, count, callers);
   const wanted = before + count * (EVENTS_PER_LIFECYCLE + 1);
-  while ((await stage.receiver.readCounts(false)).count < wanted) await delay(20);
+  while ((await stage.receiver.countArrived()) < wanted) await delay(20);
   // The outcomes of the last deliveries are stored within this time.
   await delay(200);
 }
@@ -290,10 +290,10 @@ async function callEach(
 /** Resolves when no further delivery has arrived for a while. */
 async function untilQuiet({ control, receiver }: MediaStage): Promise<void> {
   await control.webhooksSettled();
-  let { count } = await receiver.readCounts(false);
+  let count = await receiver.countArrived();
   for (let last = -1; last !== count; ) {
     last = count;
     await delay(QUIET_MS);
-    ({ count } = await receiver.readCounts(false));
+    count = await receiver.countArrived();
   }
 }

@@ -2,16 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-export type Receipts = {
-  readonly count: number;
-  /** The first arrival by room name: performance.timeOrigin + now. */
-  readonly arrivals: Readonly<Record<string, number>>;
-};
-
 export type BenchReceiver = {
   readonly url: string;
-  /** Resolves to what has arrived so far. `keepsArrivals` says whether arrivals are kept from now on. */
-  readonly readCounts: (keepsArrivals: boolean) => Promise<Receipts>;
+  /** Resolves to the number of requests that have arrived. */
+  readonly countArrived: () => Promise<number>;
   readonly close: () => void;
 };
 
@@ -20,10 +14,10 @@ export async function startReceiver(): Promise<BenchReceiver> {
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     url: `http://127.0.0.1:${port}`,
-    readCounts: async (keepsArrivals) => {
-      child.send({ keepsArrivals });
-      const [receipts] = (await once(child, 'message')) as [Receipts];
-      return receipts;
+    countArrived: async () => {
+      child.send('count');
+      const [count] = (await once(child, 'message')) as [number];
+      return count;
     },
     close: () => child.disconnect(),
   };

@@ -5,21 +5,18 @@ import {
   type Fleet,
   type FleetInstance,
 } from '../../../test/server/webhooks/support/instance.ts';
-import { mediaWebhook, roomFinished, roomLife } from '../../../test/server/webhooks/support/media-webhook.ts';
-import type { BenchReceiver } from './receiver.ts';
+import { mediaWebhook, roomLife } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Database, Place } from './stage.ts';
 
-const IDLE_EVENTS = 300;
-const IDLE_PAUSE_MS = 20;
 export const INBOUND_PER_SECOND = 500;
 export const INBOUND_SECONDS = 10;
 const CONNECTIONS = 64;
 
 /** Milliseconds of each event. */
-export type Times = readonly number[];
+type Times = readonly number[];
 
 /** Starts the whole service in its own process. Events are sent to it as the media server sends them. */
-export async function withService<T>(
+async function withService<T>(
   { options, encryptionKey }: Database,
   work: (service: { readonly fleet: Fleet; readonly instance: FleetInstance }) => Promise<T>,
 ): Promise<T> {
@@ -42,28 +39,6 @@ export async function withService<T>(
 async function removeWebhooks(fleet: Fleet, instance: FleetInstance): Promise<void> {
   const { webhooks } = (await fleet.call(instance, 'GET', '/v1/webhooks')) as { webhooks: { id: string }[] };
   for (const { id } of webhooks) await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
-}
-
-/** Measures from the sending of an event to its first delivery attempt, one event at a time. */
-export function measureLatency(database: Database, receiver: BenchReceiver): Promise<Times> {
-  return withService(database, async ({ fleet, instance }) => {
-    await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
-    await receiver.readCounts(true);
-    const sentAt = new Map<string, number>();
-    const pool = new Pool(instance.url, { connections: 1 });
-    for (let index = 0; index < IDLE_EVENTS; index += 1) {
-      const name = `idle-${index}`;
-      const request = mediaWebhook(roomFinished(name));
-      sentAt.set(name, performance.timeOrigin + performance.now());
-      await post(pool, request);
-      await delay(IDLE_PAUSE_MS);
-    }
-    await delay(1_000);
-    const { arrivals } = await receiver.readCounts(false);
-    await pool.close();
-    // The first 50 are a warm-up: they compile code.
-    return [...sentAt].slice(50).map(([name, at]) => (arrivals[name] ?? Number.NaN) - at);
-  });
 }
 
 /** Measures until the response, at a constant rate of 500 events a second. */

@@ -165,7 +165,7 @@ const SILENCE_MS = 90_000;
 const ARRIVALS_LOOK_MS = 5;
 
 /** Resolves when enough has arrived, or when nothing has arrived for `SILENCE_MS`. */
-export async function untilEnoughOrSilence(arrivals: () => number, isEnough: () => boolean): Promise<void> {
+async function untilEnoughOrSilence(arrivals: () => number, isEnough: () => boolean): Promise<void> {
   let last = { arrivals: arrivals(), at: performance.now() };
   while (!isEnough() && performance.now() - last.at < SILENCE_MS) {
     await delay(ARRIVALS_LOOK_MS);

@@ -31,7 +31,7 @@ type DeliveriesQuery = {
 };
 
 /** The delivery log of a webhook, newest first, with every attempt. Throws webhook-not-found. */
-export async function listDeliveries(
+async function listDeliveries(
   { store }: { readonly store: UnitOfWork<WebhookStores> },
   { webhookId, status: state, eventId, ...asked }: DeliveriesQuery,
 ): Promise<DeliveryList> {

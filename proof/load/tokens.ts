@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Pool } from 'undici';
-import { sampleProcess } from '../../support/process-figures.ts';
+import { sampleProcess } from '../support/process-figures.ts';
 
 type TokenTimes = {
   /** Requests per second. */
@@ -121,17 +121,6 @@ async function throughput(call: () => Promise<void>, concurrency: number, second
   };
   await Promise.all(Array.from({ length: concurrency }, loop));
   return (count * 1000) / (performance.now() - startedAt);
-}
-
-/** Resolves to the milliseconds of `count` calls, one after the other. */
-export async function latencies(call: () => Promise<void>, count: number): Promise<number[]> {
-  const taken: number[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const startedAt = performance.now();
-    await call();
-    taken.push(performance.now() - startedAt);
-  }
-  return taken;
 }
 
 /** Returns a function that sends the same signed request again and again over kept connections. */
