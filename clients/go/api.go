@@ -892,6 +892,8 @@ type Webhook struct {
 	Ordering string `json:"ordering"`
 	// When it was registered
 	CreatedAt string `json:"createdAt"`
+	// Id of the API key that registered it, to whose limit it counts; `root` for the root key
+	CreatedBy string `json:"createdBy"`
 	// Only in the response to a creation or change, if there is a warning
 	Warnings []WebhookWarning `json:"warnings,omitempty"`
 }
@@ -953,6 +955,8 @@ type WebhookPut struct {
 	ID any `json:"id,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
 	CreatedAt any `json:"createdAt,omitempty"`
+	// Ignored, so that you can send a webhook as you read it
+	CreatedBy any `json:"createdBy,omitempty"`
 }
 
 // WebhookTest: The result of the test delivery.
@@ -1496,7 +1500,7 @@ type KeyList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// OwnKey: The key that signed the request, with its scopes.
+// OwnKey: The key that signed the request, with its scopes and limits.
 type OwnKey struct {
 	// Form key_<id>; `root` for the root key, API_KEY
 	ID string `json:"id"`
@@ -1514,6 +1518,42 @@ type OwnKey struct {
 	Scopes []string `json:"scopes"`
 	// When it expires; null for never
 	ExpiresAt *string `json:"expiresAt"`
+	// What the key may have only so many of; absent for the root key. Later versions may add kinds
+	Limits *OwnKeyLimits `json:"limits,omitempty"`
+}
+
+// OwnKeyLimits: What the key may have only so many of; absent for the root key. Later versions may add kinds.
+type OwnKeyLimits struct {
+	// Webhooks that the key has registered
+	Webhooks OwnKeyLimitsWebhooks `json:"webhooks"`
+	// Rooms to which the key gave a vocabulary
+	Vocabularies OwnKeyLimitsVocabularies `json:"vocabularies"`
+	// Blocks by the key that have not ended
+	Blocks OwnKeyLimitsBlocks `json:"blocks"`
+}
+
+// OwnKeyLimitsWebhooks: Webhooks that the key has registered.
+type OwnKeyLimitsWebhooks struct {
+	// How many there are now
+	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
+}
+
+// OwnKeyLimitsVocabularies: Rooms to which the key gave a vocabulary.
+type OwnKeyLimitsVocabularies struct {
+	// How many there are now
+	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
+}
+
+// OwnKeyLimitsBlocks: Blocks by the key that have not ended.
+type OwnKeyLimitsBlocks struct {
+	// How many there are now
+	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
 }
 
 // AuditEntry: A request that changed something or tried to. A search by requestId also finds failed requests of other

@@ -62,6 +62,10 @@ export const PROBLEMS = {
     status: 409,
     meaning: 'There are already MAX_WEBHOOKS webhooks; delete one that you do not need.',
   },
+  'key-limit-reached': {
+    status: 409,
+    meaning: 'The API key has as many of something as it may have; `kind` says of what, `limit` how many.',
+  },
   'recording-not-finished': {
     status: 409,
     meaning: 'The recording is still running, or its file is still being written.',

@@ -84,6 +84,26 @@ export const KeyListSchema = Type.Object(
 );
 export type KeyList = Static<typeof KeyListSchema>;
 
+/** What one API key may have only so many of. */
+export const LIMITED_KINDS = ['webhooks', 'vocabularies', 'blocks'] as const;
+export type LimitedKind = (typeof LIMITED_KINDS)[number];
+
+const KIND_MEANINGS: Readonly<Record<LimitedKind, string>> = {
+  webhooks: 'Webhooks that the key has registered',
+  vocabularies: 'Rooms to which the key gave a vocabulary',
+  blocks: 'Blocks by the key that have not ended',
+};
+
+function limitSchema(kind: LimitedKind) {
+  return Type.Object(
+    {
+      used: Type.Integer({ minimum: 0, description: 'How many there are now', examples: [3] }),
+      limit: Type.Integer({ minimum: 1, description: 'How many there may be', examples: [100] }),
+    },
+    { description: KIND_MEANINGS[kind] },
+  );
+}
+
 export const OwnKeySchema = Type.Object(
   {
     id: Type.String({ ...keyId, description: `Form key_<id>; \`${ROOT_KEY_ID}\` for the root key, API_KEY` }),
@@ -93,7 +113,20 @@ export const OwnKeySchema = Type.Object(
     expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
       description: 'When it expires; null for never',
     }),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          webhooks: limitSchema('webhooks'),
+          vocabularies: limitSchema('vocabularies'),
+          blocks: limitSchema('blocks'),
+        },
+        {
+          description:
+            'What the key may have only so many of; absent for the root key. Later versions may add kinds',
+        },
+      ),
+    ),
   },
-  { $id: 'OwnKey', description: 'The key that signed the request, with its scopes' },
+  { $id: 'OwnKey', description: 'The key that signed the request, with its scopes and limits' },
 );
 export type OwnKey = Static<typeof OwnKeySchema>;

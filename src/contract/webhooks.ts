@@ -76,6 +76,7 @@ export const WebhookPutSchema = Type.Object(
     ),
     id: Type.Optional(Type.Unknown(IGNORED)),
     createdAt: Type.Optional(Type.Unknown(IGNORED)),
+    createdBy: Type.Optional(Type.Unknown(IGNORED)),
   },
   {
     $id: 'WebhookPut',
@@ -115,6 +116,10 @@ export const WebhookSchema = Type.Object(
     }),
     ordering,
     createdAt: instantSchema('When it was registered'),
+    createdBy: Type.String({
+      description: 'Id of the API key that registered it, to whose limit it counts; `root` for the root key',
+      examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+    }),
     warnings: Type.Optional(
       Type.Array(WebhookWarningSchema, {
         description: 'Only in the response to a creation or change, if there is a warning',

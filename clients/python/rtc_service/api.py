@@ -988,6 +988,8 @@ class _WebhookRequired(TypedDict):
     ordering: Literal["none", "room"]
     # When it was registered
     createdAt: str
+    # Id of the API key that registered it, to whose limit it counts; `root` for the root key
+    createdBy: str
 
 
 class Webhook(_WebhookRequired, total=False):
@@ -1055,6 +1057,8 @@ class WebhookPut(TypedDict, total=False):
     id: Any
     # Ignored, so that you can send a webhook as you read it
     createdAt: Any
+    # Ignored, so that you can send a webhook as you read it
+    createdBy: Any
 
 
 class _WebhookTestRequired(TypedDict):
@@ -1654,9 +1658,7 @@ class KeyList(TypedDict):
     nextCursor: Optional[str]
 
 
-class OwnKey(TypedDict):
-    """The key that signed the request, with its scopes"""
-
+class _OwnKeyRequired(TypedDict):
     # Form key_<id>; `root` for the root key, API_KEY
     id: str
     # What it is for; `root` for the root key
@@ -1672,6 +1674,51 @@ class OwnKey(TypedDict):
     scopes: list[Literal["read", "tokens", "rooms", "ingress", "recordings", "webhooks", "admin"]]
     # When it expires; null for never
     expiresAt: Optional[str]
+
+
+class OwnKey(_OwnKeyRequired, total=False):
+    """The key that signed the request, with its scopes and limits"""
+
+    # What the key may have only so many of; absent for the root key. Later versions may add kinds
+    limits: OwnKeyLimits
+
+
+class OwnKeyLimits(TypedDict):
+    """What the key may have only so many of; absent for the root key. Later versions may add kinds"""
+
+    # Webhooks that the key has registered
+    webhooks: OwnKeyLimitsWebhooks
+    # Rooms to which the key gave a vocabulary
+    vocabularies: OwnKeyLimitsVocabularies
+    # Blocks by the key that have not ended
+    blocks: OwnKeyLimitsBlocks
+
+
+class OwnKeyLimitsWebhooks(TypedDict):
+    """Webhooks that the key has registered"""
+
+    # How many there are now
+    used: int
+    # How many there may be
+    limit: int
+
+
+class OwnKeyLimitsVocabularies(TypedDict):
+    """Rooms to which the key gave a vocabulary"""
+
+    # How many there are now
+    used: int
+    # How many there may be
+    limit: int
+
+
+class OwnKeyLimitsBlocks(TypedDict):
+    """Blocks by the key that have not ended"""
+
+    # How many there are now
+    used: int
+    # How many there may be
+    limit: int
 
 
 class AuditEntry(TypedDict):

@@ -45,7 +45,8 @@ try {
 
 async function registerWebhook({ webhooks }: Store): Promise<void> {
   await webhooks.insert({
-    ...{ id: WEBHOOK, url: 'https://receiver.example', events: ['*'], ordering: 'none' },
+    ...{ id: WEBHOOK, url: 'https://receiver.example', events: ['*'], ordering: 'none', createdBy: 'root' },
+    createdBy: 'root',
     ...{ secret: 'sealed', previousSecret: null, previousSecretUntil: null },
     ...{ createdAt: Date.now(), updatedAt: Date.now() },
   });

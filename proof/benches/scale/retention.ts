@@ -57,6 +57,7 @@ async function registerWebhook({ webhooks }: Store): Promise<void> {
     url: 'https://receiver.example',
     events: ['*'],
     ordering: 'none',
+    createdBy: 'root',
   } as const;
   await webhooks.insert({ ...webhook, ...secrets, createdAt: 1, updatedAt: 1 });
 }

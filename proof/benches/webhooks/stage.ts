@@ -7,6 +7,7 @@ import type { Store } from '../../../src/server/app/store.ts';
 import { appendEvents } from '../../../src/server/events/append-events.ts';
 import { startFanOut } from '../../../src/server/events/fan-out.ts';
 import type { RoomSession } from '../../../src/server/events/store.ts';
+import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { startDeliveryDispatcher } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
@@ -18,6 +19,7 @@ import { createAddressGuard } from '../../../src/server/webhooks/sender/address-
 import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';
 import { createWebhook } from '../../../src/server/webhooks/webhooks.ts';
+import { NO_KEY_LIMITS } from '../../../test/support/no-key-limits.ts';
 import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
 import type { BenchReceiver } from './receiver.ts';
 
@@ -120,7 +122,8 @@ export async function openStage({ name, options, encryptionKey }: Database): Pro
         ids.push(
           (
             await createWebhook(
-              { ...deps, addressGuard: guard, maxWebhooks: 100_000 },
+              { ...deps, addressGuard: guard, maxWebhooks: 100_000, keyLimits: NO_KEY_LIMITS },
+              ROOT_CALLER,
               { url: `${url}/${index}` },
             )
           ).id,

@@ -90,6 +90,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'request-timeout': EXIT.unavailable,
   conflict: EXIT.conflict,
   'webhook-limit-reached': EXIT.conflict,
+  'key-limit-reached': EXIT.conflict,
   'idempotency-in-progress': EXIT.conflict,
   'idempotency-key-reused': EXIT.failure,
   'recording-not-finished': EXIT.conflict,

@@ -98,6 +98,8 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'idempotency-key-reused': 'send another Idempotency-Key with another request',
   'webhook-limit-reached':
     "delete webhooks that you do not need (rtc webhooks list, rtc webhooks delete ID), or raise the service's MAX_WEBHOOKS",
+  'key-limit-reached':
+    "delete what you do not need (rtc keys get shows the limits), or raise the service's limits for each key",
   'recording-not-finished':
     'stop it if it is recording (rtc recordings stop ROOM); otherwise its file will be complete in a moment',
   'payload-too-large': "send less, or raise the service's BODY_LIMIT",

@@ -1,6 +1,5 @@
 import { type AuditDeps, auditRoutes } from '../access/audit/audit-routes.ts';
-import { keyRoutes } from '../access/keys/key-routes.ts';
-import type { KeyDeps } from '../access/keys/keys.ts';
+import { type KeyRouteDeps, keyRoutes } from '../access/keys/key-routes.ts';
 import { eventRoutes } from '../events/event-routes.ts';
 import type { ListEventsDeps } from '../events/list-events.ts';
 import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code-routes.ts';
@@ -22,8 +21,7 @@ import { type IssueTokenDeps, tokenRoutes } from '../rooms/token-routes.ts';
 import { type SessionDeps, sessionRoutes } from '../sessions/session-routes.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
-import type { VocabularyStores } from '../transcription/vocabulary/vocabularies.sql.ts';
-import { vocabularyRoutes } from '../transcription/vocabulary/vocabulary-routes.ts';
+import { type VocabularyDeps, vocabularyRoutes } from '../transcription/vocabulary/vocabulary-routes.ts';
 import { type WordDeps, wordRoutes } from '../transcription/words/word-routes.ts';
 import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/deliveries.ts';
 import type { TestWebhookDeps } from '../webhooks/test-webhook.ts';
@@ -31,7 +29,7 @@ import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import type { WebhookDeps } from '../webhooks/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
-  KeyDeps &
+  KeyRouteDeps &
   AuditDeps &
   Omit<RoomRouteDeps, 'endHelpersOfRoom'> &
   ParticipantRouteDeps &
@@ -43,7 +41,9 @@ export type RouteDeps = HealthDeps &
   IngressDeps &
   TranscriptionDeps &
   TranscriptionsDeps &
-  WordDeps & { readonly store: VocabularyStores } & WebhookDeps &
+  WordDeps &
+  VocabularyDeps &
+  WebhookDeps &
   TestWebhookDeps &
   DeliveryRouteDeps &
   ListEventsDeps &

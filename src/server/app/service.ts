@@ -16,6 +16,7 @@ import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
 import { withTimeout } from '../platform/clock.ts';
+import { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { type RecordingEnd, storeRecordingEnd } from '../recordings/recording-events.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
@@ -100,6 +101,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       isShuttingDown,
       randomBytes,
       findBlock: blockCache.find,
+      keyLimits: createKeyLimits(config, adapters),
       recordings: {
         ...recordingSettings(config),
         webhookUrl: () => `${ownUrl()}/livekit/webhook`,
@@ -249,6 +251,22 @@ function readSettings(config: Config) {
     isFiscalApiOn: config.values.FISCAL_API,
     secretWarnings: isLoopback(config.host) ? [] : secretWarnings(config),
   };
+}
+
+function createKeyLimits({ values }: Config, { store, clock, metrics }: Adapters): KeyLimits {
+  return new KeyLimits({
+    limits: {
+      webhooks: values.MAX_WEBHOOKS_PER_KEY,
+      vocabularies: values.MAX_VOCABULARIES_PER_KEY,
+      blocks: values.MAX_BLOCKS_PER_KEY,
+    },
+    counts: {
+      webhooks: store.webhooks.countOfKey,
+      vocabularies: store.vocabularies.countOfKey,
+      blocks: (keyId) => store.blocks.countOfKey(keyId, clock.now()),
+    },
+    onRefused: metrics?.countKeyLimitRefusal,
+  });
 }
 
 function recordingSettings(config: Config) {

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CODES, type ErrorCode } from '../../contract/errors.ts';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
+import { LIMITED_KINDS, type LimitedKind } from '../../contract/keys.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import {
@@ -39,6 +40,7 @@ export type Metrics = {
   }) => void;
   readonly countLostAuditEntries: (count: number) => void;
   readonly countUnkeptAuditEntry: () => void;
+  readonly countKeyLimitRefusal: (kind: LimitedKind) => void;
   /** `read` returns since when events of the media server have been rejected (Unix milliseconds). */
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
   /** `read` returns since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
@@ -112,6 +114,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
     countLostAuditEntries: (count) => losses.auditEntries.inc(count),
     countUnkeptAuditEntry: () => losses.unkeptEntries.inc(),
+    countKeyLimitRefusal: (kind) => losses.keyLimits.inc({ kind }),
     watchPool: pool.watch,
     ...times,
     watchFigures: figures.watch,
@@ -282,7 +285,7 @@ export function describeMetric(metric: object): readonly MetricDescription[] {
   return [{ name: metric.name, type: metric.constructor.name.toLowerCase(), labels, help }];
 }
 
-/** Counts what an instance that dies or a database that is unavailable for long leads to. */
+/** Counts what an instance that dies, a database that is unavailable for long, or a key that asks for too much leads to. */
 function createLossCounters(registry: Registry) {
   const registers = [registry];
   const takeovers = new Counter({
@@ -303,5 +306,12 @@ function createLossCounters(registry: Registry) {
     help: 'Refused requests that are not in the audit log, because their key had more than 60 of them in a minute',
     registers,
   });
-  return { takeovers, auditEntries, unkeptEntries };
+  const keyLimits = new Counter({
+    name: 'rtc_key_limit_refusals_total',
+    help: 'Requests that were refused because their API key has as many of this kind as it may have',
+    labelNames: ['kind'],
+    registers,
+  });
+  for (const kind of LIMITED_KINDS) keyLimits.inc({ kind }, 0);
+  return { takeovers, auditEntries, unkeptEntries, keyLimits };
 }

@@ -11,8 +11,8 @@ import {
 } from '../../contract/participants.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import { exactMember } from '../platform/http/bodies/read-body.ts';
-import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
-import type { BlockDeps } from './blocks/blocks.ts';
+import { defineRoute, MEDIA_ERRORS, type Route, requireCaller } from '../platform/http/route.ts';
+import type { BlockIdentityDeps } from './blocks/blocks.ts';
 import {
   listParticipantPage,
   muteParticipant,
@@ -23,7 +23,7 @@ import {
   updateParticipant,
 } from './participants.ts';
 
-export type ParticipantRouteDeps = ParticipantDeps & BlockDeps;
+export type ParticipantRouteDeps = ParticipantDeps & BlockIdentityDeps;
 
 export function participantRoutes(deps: ParticipantRouteDeps): readonly Route[] {
   return [listRoute(deps), updateRoute(deps), removeRoute(deps), muteRoute(deps), muteRoomRoute(deps)];
@@ -96,9 +96,16 @@ function removeRoute(deps: ParticipantRouteDeps): Route {
         },
       },
     },
-    errors: ['room-not-found', 'participant-not-found', 'storage-unavailable', ...MEDIA_ERRORS],
-    handle: async ({ params, query }) => {
-      const block = query.block === undefined ? undefined : parseBlockDuration(query.block);
+    errors: [
+      'key-limit-reached',
+      'room-not-found',
+      'participant-not-found',
+      'storage-unavailable',
+      ...MEDIA_ERRORS,
+    ],
+    handle: async ({ params, query, caller }) => {
+      const duration = query.block === undefined ? undefined : parseBlockDuration(query.block);
+      const block = duration === undefined ? undefined : { duration, caller: requireCaller(caller) };
       const { roomId: room, participantId: identity } = params;
       const isRemoved = await removeParticipant(deps, { room, identity, block });
       if (block === undefined) return { status: 204 };

@@ -1,4 +1,3 @@
-import type { BlockDuration } from '../../contract/blocks.ts';
 import type { Role } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { MAX_METADATA_BYTES } from '../../contract/names.ts';
@@ -14,7 +13,7 @@ import { cursorCodec } from '../platform/http/read-page.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { ParticipantChange } from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
-import { type BlockDeps, blockIdentity } from './blocks/blocks.ts';
+import { type BlockIdentityDeps, type BlockRequest, blockIdentity } from './blocks/blocks.ts';
 import { findRoom, type MediaDeps } from './rooms.ts';
 
 export type ParticipantDeps = MediaDeps & {
@@ -270,19 +269,19 @@ async function mute({ mediaServer }: ParticipantDeps, room: string, target: Targ
 type Removal = {
   readonly room: string;
   readonly identity: string;
-  /** How long the identity is also blocked. */
-  readonly block?: BlockDuration | undefined;
+  /** How long the identity is also blocked, and by whom. */
+  readonly block?: BlockRequest | undefined;
 };
 
 /**
  * Removes a participant. Throws room-not-found or participant-not-found, except with a block, which also applies to somebody
- * who has left or has not joined yet. Returns false when nobody was removed.
+ * who has left or has not joined yet and may be key-limit-reached. Returns false when nobody was removed.
  *
  * The block is stored first: a participant who joins before that can be removed now, and one who joins later is removed when
  * the media server reports the join.
  */
 export async function removeParticipant(
-  deps: ParticipantDeps & BlockDeps,
+  deps: ParticipantDeps & BlockIdentityDeps,
   { room, identity, block }: Removal,
 ): Promise<boolean> {
   if (block !== undefined) await blockIdentity(deps, { room, identity }, block);

@@ -1,3 +1,5 @@
+import type { KeyQuota } from '../platform/http/limits/key-limits.ts';
+
 /** An identity that may not be in a room. Blocks are stored by the room's name, so that they outlive a session. */
 export type Block = {
   readonly room: string;
@@ -17,8 +19,14 @@ export type LastingQuery = {
 };
 
 export interface BlockStore {
-  /** Replaces the block that the identity has in this room, if any. */
-  save(block: Block): Promise<void>;
+  /**
+   * Replaces the block that the identity has in this room, if any; one that lasts remains with the key that made it. Returns
+   * false, and changes nothing, when there is none and the key has as many blocks as it may. Without a quota it is the root
+   * key's.
+   */
+  save(block: Block, quota?: KeyQuota): Promise<boolean>;
+  /** Counts the blocks by the key that are in force at `now`. */
+  countOfKey(keyId: string, now: number): Promise<number>;
   /** Returns undefined for an identity that is not blocked at `now`. */
   find(subject: BlockSubject, now: number): Promise<Block | undefined>;
   /** Lists at most `limit` blocks of all rooms that are in force at `now`, by room and identity, after `after`. */

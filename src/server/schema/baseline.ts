@@ -187,8 +187,10 @@ function webhookTables({ text, integer }: ColumnTypes): Statements {
       "previousSecretUntil" ${integer},
       "createdAt" ${integer} not null,
       "updatedAt" ${integer} not null,
-      "ordering" ${text} default 'none' not null
+      "ordering" ${text} default 'none' not null,
+      "createdBy" ${text} default 'root' not null
     )`,
+    sql`create index "webhooksOfKey" on "webhooks" ("createdBy")`,
     sql`create table "deletedWebhooks" (
       "id" ${text} not null primary key,
       "deletedAt" ${integer} not null
@@ -249,15 +251,19 @@ function roomTables({ text, integer }: ColumnTypes): Statements {
       "createdAt" ${integer} not null,
       "blockedUntil" ${integer},
       "changeNumber" ${integer} not null,
+      "createdBy" ${text} default 'root' not null,
       constraint "blocksKey" primary key ("room", "identity")
     )`,
     // For instances that read what has changed since they read last.
     sql`create index "blocksChanged" on "blocks" ("changeNumber")`,
     sql`create index "blocksEnding" on "blocks" ("blockedUntil")`,
+    sql`create index "blocksOfKey" on "blocks" ("createdBy", "blockedUntil")`,
     sql`create table "vocabularies" (
       "room" ${text} not null primary key,
-      "terms" ${text} not null
+      "terms" ${text} not null,
+      "createdBy" ${text} default 'root' not null
     )`,
+    sql`create index "vocabulariesOfKey" on "vocabularies" ("createdBy")`,
   ];
 }
 

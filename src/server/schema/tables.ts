@@ -33,7 +33,7 @@ export type Tables = {
   readonly attempts: Attempt;
   readonly leases: LeaseRow;
   readonly comparisons: ComparisonRow;
-  readonly blocks: NumberedBlock;
+  readonly blocks: BlockRow;
   readonly idempotentRequests: IdempotentRequest;
   readonly apiKeys: ApiKeyRow;
   readonly auditEntries: AuditRow;
@@ -92,8 +92,11 @@ type ComparisonRow = {
   readonly completed: number;
 };
 
+/** `createdBy` is the id of the key that made it. */
+type BlockRow = NumberedBlock & { readonly createdBy: string };
+
 /** `terms` is a list as JSON text. */
-type VocabularyRow = { readonly room: string; readonly terms: string };
+type VocabularyRow = { readonly room: string; readonly terms: string; readonly createdBy: string };
 
 /** `speakers` and `options` are objects as JSON text. */
 export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {

@@ -24,10 +24,12 @@ import type { WebhookOrdering } from '../../contract/webhooks.ts';
 export interface WebhookStore {
   insert(webhook: Webhook): Promise<void>;
   /**
-   * Inserts the webhook if there are fewer than `limit`, also when several instances insert at once. Returns whether it was
-   * inserted. Must not be called in a transaction.
+   * Inserts the webhook if there are fewer than `total`, and fewer than `ofKey` by its key, also when several instances
+   * insert at once. Returns whether it was inserted. Must not be called in a transaction.
    */
-  insertBelow(limit: number, webhook: Webhook): Promise<boolean>;
+  insertBelow(limits: WebhookLimits, webhook: Webhook): Promise<boolean>;
+  /** Counts the webhooks that the key has created. */
+  countOfKey(keyId: string): Promise<number>;
   /** Lists all webhooks, or a page of them, ordered by createdAt and id. */
   list(page?: WebhookPage): Promise<readonly Webhook[]>;
   /**
@@ -60,9 +62,13 @@ export type Webhook = {
   readonly previousSecret: string | null;
   readonly previousSecretUntil: number | null;
   readonly ordering: WebhookOrdering;
+  /** Id of the key that created it. */
+  readonly createdBy: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
+
+export type WebhookLimits = { readonly total: number; readonly ofKey: number };
 
 export type WebhookPage = {
   /** The last webhook of the previous page; undefined for the first page. */
@@ -73,7 +79,8 @@ export type WebhookPage = {
 
 export type WebhookSecrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 
-export type WebhookChange = Partial<Omit<Webhook, 'id' | 'createdAt'>> & Pick<Webhook, 'updatedAt'>;
+export type WebhookChange = Partial<Omit<Webhook, 'id' | 'createdAt' | 'createdBy'>> &
+  Pick<Webhook, 'updatedAt'>;
 
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 

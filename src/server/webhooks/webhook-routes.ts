@@ -9,7 +9,7 @@ import {
   WebhookSchema,
   WebhookTestSchema,
 } from '../../contract/webhooks.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { defineRoute, type Route, requireCaller } from '../platform/http/route.ts';
 import { type TestWebhookDeps, testWebhook } from './test-webhook.ts';
 import {
   createWebhook,
@@ -55,9 +55,9 @@ function collectionRoutes(deps: WebhookDeps): readonly Route[] {
       scopes: ['webhooks'],
       body: WebhookCreateSchema,
       success: { 201: { description: 'The webhook with its secret', schema: WebhookSchema } },
-      errors: ['webhook-limit-reached', 'conflict', 'storage-unavailable'],
-      handle: async ({ body }) => {
-        const webhook = await createWebhook(deps, body);
+      errors: ['webhook-limit-reached', 'key-limit-reached', 'conflict', 'storage-unavailable'],
+      handle: async ({ body, caller }) => {
+        const webhook = await createWebhook(deps, requireCaller(caller), body);
         return { status: 201, body: webhook, ids: { webhookId: webhook.id } };
       },
       checkRepeated: async ({ body }) => await ensureSecretIsCurrent(deps, body as ShownWebhook),

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { columnList } from '../platform/storage/statements.ts';
 import type { Connection, Tables, WebhookRow } from '../schema/tables.ts';
 import { cancelDeliveries } from './purge-deliveries.sql.ts';
-import type { Webhook, WebhookChange, WebhookPage, WebhookStore } from './store.ts';
+import type { Webhook, WebhookChange, WebhookLimits, WebhookPage, WebhookStore } from './store.ts';
 
 export function createWebhookStore(connection: Connection, registrations: RegistrationCache): WebhookStore {
   const { db } = connection;
@@ -12,7 +12,11 @@ export function createWebhookStore(connection: Connection, registrations: Regist
       changeRegistrations(connection, async (inside) => {
         await inside.insertInto('webhooks').values(toRow(webhook)).execute();
       }),
-    insertBelow: (limit, webhook) => insertBelow(connection, limit, toRow(webhook)),
+    insertBelow: (limits, webhook) => insertBelow(connection, limits, toRow(webhook)),
+    countOfKey: async (keyId) => {
+      const { rows } = await sql<{ count: number }>`select ${countOfKey(keyId)} as count`.execute(db);
+      return Number(rows[0]?.count);
+    },
     list: (page) => listWebhooks(connection, page),
     listRegistrations: async (version) =>
       registrations.get(version ?? (await readVersion(db)), () => listWebhooks(connection)),
@@ -57,6 +61,7 @@ const COLUMNS = {
   previousSecret: 'text',
   previousSecretUntil: 'integer',
   ordering: 'text',
+  createdBy: 'text',
   createdAt: 'integer',
   updatedAt: 'integer',
 } as const satisfies Record<keyof WebhookRow, 'text' | 'integer'>;
@@ -67,13 +72,13 @@ const COLUMNS = {
  */
 async function insertBelow(
   { atomically, dialect, runAtCommit }: Connection,
-  limit: number,
+  { total, ofKey }: WebhookLimits,
   row: WebhookRow,
 ): Promise<boolean> {
   const columns = columnList(Object.keys(COLUMNS));
   const insert = sql`
     insert into webhooks (${columns}) select ${columns} from ${dialect.rows([row], COLUMNS)} as listed
-    where (select count(*) from webhooks) < ${limit} returning id`;
+    where (select count(*) from webhooks) < ${total} and ${countOfKey(row.createdBy)} < ${ofKey} returning id`;
   let isInserted = false;
   await atomically((db) =>
     runAtCommit(db, [{ sql: countUpVersion }, { sql: insert }], (rows) => {
@@ -81,6 +86,10 @@ async function insertBelow(
     }),
   );
   return isInserted;
+}
+
+function countOfKey(keyId: string) {
+  return sql<number>`(select count(*) from webhooks where "createdBy" = ${keyId})`;
 }
 
 async function listWebhooks({ db }: Connection, page?: WebhookPage): Promise<readonly Webhook[]> {

@@ -11,8 +11,9 @@ import {
   type WebhookWarning,
 } from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
+import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { pageReader } from '../platform/http/read-page.ts';
-import { secretIsGone } from '../platform/http/route.ts';
+import { type Caller, secretIsGone } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import { type AddressGuard, ForbiddenAddress } from './sender/address-guard.ts';
@@ -30,6 +31,7 @@ export type WebhookDeps = {
   /** Decides which addresses are forbidden. */
   readonly addressGuard: Pick<AddressGuard, 'checkHost'>;
   readonly maxWebhooks: number;
+  readonly keyLimits: Pick<KeyLimits, 'quota' | 'refuse'>;
 };
 
 /** For this long after a rotation the previous secret also signs, so that receivers can switch to the new one. */
@@ -38,9 +40,10 @@ const SECRET_BYTES = 32;
 /** Page size of a request with a cursor and without a limit. */
 const PAGE_SIZE = 100;
 
-/** Creates a webhook. Only this response contains the secret. Throws webhook-limit-reached. */
+/** Creates a webhook. Only this response contains the secret. Throws webhook-limit-reached or key-limit-reached. */
 export async function createWebhook(
   deps: Omit<WebhookDeps, 'dispatcher'>,
+  caller: Caller,
   request: WebhookCreate,
 ): Promise<WebhookRecord> {
   const secret = request.secret ?? formatWebhookSecret(deps.randomBytes(SECRET_BYTES));
@@ -54,11 +57,17 @@ export async function createWebhook(
     previousSecret: null,
     previousSecretUntil: null,
     ordering: request.ordering ?? 'none',
+    createdBy: caller.keyId,
     createdAt: now,
     updatedAt: now,
   };
-  if (!(await deps.store.webhooks.insertBelow(deps.maxWebhooks, webhook)))
+  const { limit } = deps.keyLimits.quota('webhooks', caller);
+  const limits = { total: deps.maxWebhooks, ofKey: limit };
+  if (!(await deps.store.webhooks.insertBelow(limits, webhook))) {
+    if ((await deps.store.webhooks.countOfKey(caller.keyId)) >= limit)
+      throw deps.keyLimits.refuse('webhooks', caller);
     throw limitReached(deps.maxWebhooks);
+  }
   return { ...toRecord(webhook), secret, ...warningsAbout(deps, webhook.url) };
 }
 
@@ -190,7 +199,7 @@ function webhookNotFound(id: string): ServiceError {
   return new ServiceError('webhook-not-found', `There is no webhook ${JSON.stringify(id)}.`);
 }
 
-function toRecord({ id, url, events, ordering, createdAt }: Webhook): WebhookRecord {
+function toRecord({ id, url, events, ordering, createdAt, createdBy }: Webhook): WebhookRecord {
   return {
     id,
     url,
@@ -198,5 +207,6 @@ function toRecord({ id, url, events, ordering, createdAt }: Webhook): WebhookRec
     secret: WEBHOOK_SECRET_MASK,
     ordering,
     createdAt: new Date(createdAt).toISOString(),
+    createdBy,
   };
 }

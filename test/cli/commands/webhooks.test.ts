@@ -57,7 +57,7 @@ describe('webhooks create and list', () => {
     const created = await stack.rtc(`webhooks create ${receiver.url}/hook --events room_started,room_closed`);
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(
-      /^ID\twh_[\w-]+\nURL\thttp:.*\/hook\nEVENTS\troom_started,room_closed\nORDER\tnone\nSECRET\twhsec_[\w+/=]{44}\nCREATED\t\d{4}-.*Z\n$/,
+      /^ID\twh_[\w-]+\nURL\thttp:.*\/hook\nEVENTS\troom_started,room_closed\nORDER\tnone\nSECRET\twhsec_[\w+/=]{44}\nCREATED\t\d{4}-.*Z\nBY KEY\troot\n$/,
     );
     const secret = /whsec_\S+/.exec(created.stdout)?.[0] ?? '';
     const id = /wh_\S+/.exec(created.stdout)?.[0] ?? '';

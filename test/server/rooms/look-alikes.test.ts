@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import { blockIdentity, ensureNotBlocked, removeBlock } from '../../../src/server/rooms/blocks/blocks.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { NO_KEY_LIMITS } from '../../support/no-key-limits.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { open } from '../platform/storage/test-databases.ts';
@@ -28,9 +30,9 @@ describe.each(['SQLite', 'PostgreSQL'])('an identity that looks like a blocked o
       database === undefined ? { sqlitePath: join(folder, 'rtc.sqlite') } : { databaseUrl: database.url },
     );
     try {
-      const deps = { store, clock };
+      const deps = { store, clock, keyLimits: NO_KEY_LIMITS };
       const subject = { room: 'demo', identity: blocked };
-      await blockIdentity(deps, subject, 'forever');
+      await blockIdentity(deps, subject, { duration: 'forever', caller: ROOT_CALLER });
       const ensure = async (identity: string) =>
         await ensureNotBlocked((one) => store.blocks.find(one, clock.now()), { room: 'demo', identity });
       await expect(ensure(other)).rejects.toMatchObject({ code: 'participant-blocked' });

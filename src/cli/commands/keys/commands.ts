@@ -1,5 +1,5 @@
 import { SCOPE_MEANINGS, SCOPES } from '../../../contract/choices.ts';
-import type { Key, OwnKey } from '../../../contract/keys.ts';
+import { type Key, LIMITED_KINDS, type OwnKey } from '../../../contract/keys.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
@@ -64,7 +64,16 @@ export const NEW_KEY: readonly Column<Key>[] = [
   EXPIRES,
 ];
 
-export const OWN_KEY: readonly Column<OwnKey>[] = [ID, NAME, SCOPE_LIST, EXPIRES];
+/** The root key has no limits. */
+const LIMITS = LIMITED_KINDS.map(
+  (kind): Column<OwnKey> => ({
+    heading: kind.toUpperCase(),
+    value: ({ limits }) => limits && `${limits[kind].used} of ${limits[kind].limit}`,
+    paint: ({ limits }) => (limits && limits[kind].used >= limits[kind].limit ? 'warning' : undefined),
+  }),
+);
+
+export const OWN_KEY: readonly Column<OwnKey>[] = [ID, NAME, SCOPE_LIST, EXPIRES, ...LIMITS];
 
 /** A century, the maximum of the API. */
 const MAX_TTL_SECONDS = 3_153_600_000;
@@ -154,10 +163,10 @@ const listKeys = defineCommand({
 const get = defineCommand({
   noun: 'keys',
   verb: 'get',
-  summary: 'Show an API key, or the one in use, with its scopes',
+  summary: 'Show an API key, or the one in use, with its scopes and limits',
   description: 'With an id this needs the root key; without one, any key may ask.',
   needs: 'service',
-  fields: [...KEY_FIELDS, 'isRoot'],
+  fields: [...KEY_FIELDS, 'isRoot', 'limits'],
   arguments: { id: optionalExisting('key_…; default the key that rtc signs with', 'keys') },
   options: {},
   examples: [

@@ -11,6 +11,7 @@ export const WEBHOOK_FIELDS = [
   'secret',
   'ordering',
   'createdAt',
+  'createdBy',
 ] as const satisfies readonly (keyof Webhook)[];
 
 const ID: Column<Webhook> = { heading: 'ID', value: (webhook) => webhook.id, paint: 'name' };
@@ -31,8 +32,19 @@ const CREATED: Column<Webhook> = {
   value: (webhook) => ({ instantMs: Date.parse(webhook.createdAt) }),
 };
 
+/** Absent in responses of older services. */
+const CREATED_BY: Column<Webhook> = { heading: 'BY KEY', value: ({ createdBy }) => createdBy };
+
 export const WEBHOOK_LIST: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
-export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, ORDER, SECRET, CREATED];
+export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [
+  ID,
+  URL_COLUMN,
+  EVENTS,
+  ORDER,
+  SECRET,
+  CREATED,
+  CREATED_BY,
+];
 /** The columns for a webhook whose secret the user chose: the secret is not shown again. */
 export const WEBHOOK_WITHOUT_SECRET: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, ORDER, CREATED];
 

@@ -13,7 +13,9 @@ import { createKey, ensureActive, getKey, getOwnKey, type KeyDeps, listKeys, rev
 const COLLECTION = '/v1/keys';
 const BY_ID = '/v1/keys/:keyId';
 
-export function keyRoutes(deps: KeyDeps): readonly Route[] {
+export type KeyRouteDeps = KeyDeps & Parameters<typeof getOwnKey>[0];
+
+export function keyRoutes(deps: KeyRouteDeps): readonly Route[] {
   return [
     creationRoute(deps),
     defineRoute({

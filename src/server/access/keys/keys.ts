@@ -3,6 +3,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../../contract/keys.ts';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
+import type { KeyLimits } from '../../platform/http/limits/key-limits.ts';
 import { pageReader } from '../../platform/http/read-page.ts';
 import { type Caller, secretIsGone } from '../../platform/http/route.ts';
 import type { AccessStores, ApiKey } from '../store.ts';
@@ -76,15 +77,21 @@ export async function ensureActive({ store, clock }: KeyDeps, id: string): Promi
   if (status !== 'active') throw secretIsGone(`the API key ${id}, which is ${status}`);
 }
 
-/** Returns the key that signed the request. */
-export async function getOwnKey({ store }: KeyDeps, { keyId, scopes }: Caller): Promise<OwnKey> {
+/** Returns the key that signed the request, and what it has of what it may have. */
+export async function getOwnKey(
+  { store, keyLimits }: Pick<KeyDeps, 'store'> & { readonly keyLimits: Pick<KeyLimits, 'read'> },
+  caller: Caller,
+): Promise<OwnKey> {
+  const { keyId, scopes } = caller;
+  // The root key has no limits, and is known without the database.
   if (scopes === undefined) {
     return { id: ROOT_KEY_ID, name: ROOT_KEY_ID, isRoot: true, scopes: [...SCOPES], expiresAt: null };
   }
   const key = await store.keys.find(keyId);
   if (key === undefined) throw keyNotFound(keyId);
   const { id, name, expiresAt } = key;
-  return { id, name, isRoot: false, scopes: [...scopes], expiresAt: toInstant(expiresAt) };
+  const limits = await keyLimits.read(keyId);
+  return { id, name, isRoot: false, scopes: [...scopes], expiresAt: toInstant(expiresAt), limits };
 }
 
 /** Revokes a key, which is rejected from now on. A second call changes nothing. Throws key-not-found. */

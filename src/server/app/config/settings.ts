@@ -79,6 +79,28 @@ const RECORDING_SETTINGS = {
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** How much each API key may have. The root key has none of these limits. */
+const KEY_SETTINGS = {
+  MAX_WEBHOOKS_PER_KEY: integerSetting({
+    meaning: 'Maximum number of webhooks that one API key may register, beside MAX_WEBHOOKS for all',
+    fallback: 100,
+    minimum: 1,
+    maximum: 100_000,
+  }),
+  MAX_VOCABULARIES_PER_KEY: integerSetting({
+    meaning: 'Maximum number of rooms to which one API key may give a vocabulary',
+    fallback: 1000,
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+  MAX_BLOCKS_PER_KEY: integerSetting({
+    meaning: 'Maximum number of blocks by one API key that have not ended',
+    fallback: 10_000,
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+} as const;
+
 /** How long ended records are kept. */
 const RETENTION_SETTINGS = {
   EVENT_RETENTION: integerSetting({
@@ -277,6 +299,7 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 100_000,
   }),
+  ...KEY_SETTINGS,
   ...RETENTION_SETTINGS,
   ...SPEECH_SETTINGS,
   RATE_LIMIT_API: integerSetting({

@@ -1,4 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type KeyQuota, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
+import { columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import type { Block, BlockQuery, BlockStore, BlockSubject } from '../store.ts';
 
@@ -6,9 +8,18 @@ type Database = Kysely<Tables>;
 
 const COLUMNS = ['room', 'identity', 'createdAt', 'blockedUntil'] as const;
 
-export function createBlockStore({ db, changes, atomically }: Connection): BlockStore {
+export function createBlockStore({ db, changes, dialect, atomically }: Connection): BlockStore {
   return {
-    save: (block) => atomically((within) => saveBlock({ db: within, changes }, block)),
+    save: (block, quota = ROOT_QUOTA) =>
+      atomically(async (within) => {
+        const isSaved = await saveBelow({ db: within, dialect }, block, quota);
+        if (isSaved) changes.note(within, 'blocks');
+        return isSaved;
+      }),
+    countOfKey: async (keyId, now) => {
+      const { rows } = await sql<{ count: number }>`select ${countOfKey(keyId, now)} as count`.execute(db);
+      return Number(rows[0]?.count);
+    },
     find: (subject, now) =>
       db
         .selectFrom('blocks')
@@ -54,19 +65,41 @@ export function createBlockStore({ db, changes, atomically }: Connection): Block
   };
 }
 
-async function saveBlock(
-  { db, changes }: { readonly db: Database; readonly changes: Connection['changes'] },
-  { room, identity, createdAt, blockedUntil }: Block,
-): Promise<void> {
+const ROW = {
+  room: 'text',
+  identity: 'text',
+  createdAt: 'integer',
+  blockedUntil: 'integer',
+  changeNumber: 'integer',
+  createdBy: 'text',
+} as const satisfies Record<keyof Tables['blocks'], 'text' | 'integer'>;
+
+/** The lock of nextChange also lets instances count one after the other. */
+async function saveBelow(
+  { db, dialect }: Pick<Connection, 'db' | 'dialect'>,
+  block: Block,
+  { keyId, limit }: KeyQuota,
+): Promise<boolean> {
+  const { room, identity, createdAt, blockedUntil } = block;
   const changeNumber = await nextChange(db);
-  await db
-    .insertInto('blocks')
-    .values({ room, identity, createdAt, blockedUntil, changeNumber })
-    .onConflict((conflict) =>
-      conflict.columns(['room', 'identity']).doUpdateSet({ createdAt, blockedUntil, changeNumber }),
-    )
-    .execute();
-  changes.note(db, 'blocks');
+  const row = { room, identity, createdAt, blockedUntil, changeNumber, createdBy: keyId };
+  const columns = columnList(Object.keys(ROW));
+  const lasts = sql`(blocks."blockedUntil" is null or blocks."blockedUntil" > ${createdAt})`;
+  const { rows } = await sql`
+    insert into blocks (${columns}) select ${columns} from ${dialect.rows([row], ROW)} as listed
+    where exists (select 1 from blocks where room = ${room} and identity = ${identity} and ${lasts})
+      or ${countOfKey(keyId, createdAt)} < ${limit}
+    on conflict (room, identity) do update set "createdAt" = excluded."createdAt",
+      "blockedUntil" = excluded."blockedUntil", "changeNumber" = excluded."changeNumber",
+      "createdBy" = case when ${lasts} then blocks."createdBy" else excluded."createdBy" end
+    returning room`.execute(db);
+  return rows.length > 0;
+}
+
+/** Two counts, because each reads one range of the index. */
+function countOfKey(keyId: string, now: number) {
+  const ofKey = sql`select count(*) from blocks where "createdBy" = ${keyId}`;
+  return sql<number>`((${ofKey} and "blockedUntil" is null) + (${ofKey} and "blockedUntil" > ${now}))`;
 }
 
 function listLasting(

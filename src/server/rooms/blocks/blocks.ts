@@ -4,7 +4,9 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { nameFault } from '../../../contract/names.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { type KeyLimits, NO_LIMIT } from '../../platform/http/limits/key-limits.ts';
 import { cursorCodec } from '../../platform/http/read-page.ts';
+import type { Caller } from '../../platform/http/route.ts';
 import { forEachConcurrently } from '../../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../../platform/livekit/media-event.ts';
 import type { MediaServer } from '../../platform/livekit/media-server.ts';
@@ -36,18 +38,29 @@ function toSeenSubject({ room, identity }: BlockSubject): BlockSubject {
   return { room, identity: seen === '' ? identity : seen };
 }
 
-/** Blocks an identity, and the one as which it is seen. A later block replaces an earlier one, even if it is shorter. */
+export type BlockIdentityDeps = BlockDeps & { readonly keyLimits: Pick<KeyLimits, 'quota' | 'refuse'> };
+
+export type BlockRequest = { readonly duration: BlockDuration; readonly caller: Caller };
+
+/**
+ * Blocks an identity, and the one as which it is seen. A later block replaces an earlier one, even if it is shorter. Throws
+ * key-limit-reached.
+ */
 export async function blockIdentity(
-  { store, clock }: BlockDeps,
+  { store, clock, keyLimits }: BlockIdentityDeps,
   subject: BlockSubject,
-  duration: BlockDuration,
+  { duration, caller }: BlockRequest,
 ): Promise<void> {
   const createdAt = clock.now();
   const blockedUntil = duration === 'forever' ? null : createdAt + duration * 1000;
   const { room, identity } = subject;
-  await store.blocks.save({ room, identity, createdAt, blockedUntil });
+  const quota = keyLimits.quota('blocks', caller);
+  if (!(await store.blocks.save({ room, identity, createdAt, blockedUntil }, quota)))
+    throw keyLimits.refuse('blocks', caller);
   const seen = toSeenSubject(subject);
-  if (seen.identity !== identity) await store.blocks.save({ ...seen, createdAt, blockedUntil });
+  // The second half of the block is never refused, so that no half of it remains.
+  if (seen.identity !== identity)
+    await store.blocks.save({ ...seen, createdAt, blockedUntil }, { ...quota, limit: NO_LIMIT });
 }
 
 /** Throws participant-blocked with the end of the block. It returns a promise only if the database has to be read. */

@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
+import type { KeyQuota } from '../../platform/http/limits/key-limits.ts';
 import { sanitizeText } from '../../platform/storage/statements.ts';
 import type { Connection } from '../../schema/tables.ts';
 
-export function createVocabularyStore({ db }: Pick<Connection, 'db'>): VocabularyStore {
+export function createVocabularyStore({ db, dialect, atomically }: Connection): VocabularyStore {
   return {
     find: async (room) => {
       const found = db.selectFrom('vocabularies').select('terms').where('room', '=', sanitizeText(room));
@@ -9,13 +11,13 @@ export function createVocabularyStore({ db }: Pick<Connection, 'db'>): Vocabular
       const terms: unknown = JSON.parse(row?.terms ?? '[]');
       return Array.isArray(terms) ? terms.map(String) : [];
     },
-    save: async (room, list) => {
-      const terms = JSON.stringify(list.map(sanitizeText));
-      await db
-        .insertInto('vocabularies')
-        .values({ room: sanitizeText(room), terms })
-        .onConflict((conflict) => conflict.column('room').doUpdateSet({ terms }))
-        .execute();
+    save: ({ room, terms }, quota) => {
+      const row = { room: sanitizeText(room), terms: JSON.stringify(terms.map(sanitizeText)) };
+      return atomically((within) => saveBelow({ db: within, dialect }, row, quota));
+    },
+    countOfKey: async (keyId) => {
+      const { rows } = await sql<{ count: number }>`select ${countOfKey(keyId)} as count`.execute(db);
+      return Number(rows[0]?.count);
     },
     delete: async (room) => {
       await db.deleteFrom('vocabularies').where('room', '=', sanitizeText(room)).execute();
@@ -23,15 +25,43 @@ export function createVocabularyStore({ db }: Pick<Connection, 'db'>): Vocabular
   };
 }
 
+/** Instances that save for the same key at once would all see one place left: they take turns. */
+async function saveBelow(
+  { db, dialect }: Pick<Connection, 'db' | 'dialect'>,
+  { room, terms }: Readonly<Record<'room' | 'terms', string>>,
+  { keyId, limit }: KeyQuota,
+): Promise<boolean> {
+  await dialect.lockName(db, `vocabularies of ${keyId}`);
+  const { rows } = await sql`
+    insert into vocabularies (room, terms, "createdBy")
+    select room, terms, "createdBy"
+    from ${dialect.rows([{ room, terms, createdBy: keyId }], { room: 'text', terms: 'text', createdBy: 'text' })} as listed
+    where exists (select 1 from vocabularies where room = ${room}) or ${countOfKey(keyId)} < ${limit}
+    on conflict (room) do update set terms = excluded.terms
+    returning room`.execute(db);
+  return rows.length > 0;
+}
+
+function countOfKey(keyId: string) {
+  return sql<number>`(select count(*) from vocabularies where "createdBy" = ${keyId})`;
+}
+
 /*
  * Names and terms that are likely to be said in a room. They are stored by the room's name, so that they outlive a session.
  */
 
+type Vocabulary = { readonly room: string; readonly terms: readonly string[] };
+
 export interface VocabularyStore {
   /** Returns an empty list when the room has none. */
   find(room: string): Promise<readonly string[]>;
-  /** Replaces the terms of the room. */
-  save(room: string, terms: readonly string[]): Promise<void>;
+  /**
+   * Replaces the terms of the room, which remain with the key that gave them first. Returns false, and changes nothing, when
+   * the room has none and the key has given terms to as many rooms as it may.
+   */
+  save(vocabulary: Vocabulary, quota: KeyQuota): Promise<boolean>;
+  /** Counts the rooms to which the key has given terms. */
+  countOfKey(keyId: string): Promise<number>;
   delete(room: string): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { RoomParams } from '../../../contract/rooms.ts';
 import { VocabularySchema } from '../../../contract/vocabulary.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import type { KeyLimits } from '../../platform/http/limits/key-limits.ts';
+import { defineRoute, type Route, requireCaller } from '../../platform/http/route.ts';
 import type { VocabularyStores } from './vocabularies.sql.ts';
 
 const ROUTE = {
@@ -11,8 +12,13 @@ const ROUTE = {
   errors: ['storage-unavailable'],
 } as const;
 
+export type VocabularyDeps = {
+  readonly store: VocabularyStores;
+  readonly keyLimits: Pick<KeyLimits, 'quota' | 'refuse'>;
+};
+
 /** Names and terms that are likely to be said in a room. */
-export function vocabularyRoutes({ store }: { readonly store: VocabularyStores }): readonly Route[] {
+export function vocabularyRoutes({ store, keyLimits }: VocabularyDeps): readonly Route[] {
   return [
     defineRoute({
       ...ROUTE,
@@ -37,9 +43,13 @@ export function vocabularyRoutes({ store }: { readonly store: VocabularyStores }
       scopes: ['rooms'],
       body: VocabularySchema,
       success: { 200: { description: 'The vocabulary as it is stored', schema: VocabularySchema } },
-      handle: async ({ params, body }) => {
+      errors: ['key-limit-reached', 'storage-unavailable'],
+      handle: async ({ params, body, caller }) => {
+        const by = requireCaller(caller);
         const terms = [...new Set(body.terms.map((term) => term.trim().replace(/\s+/gu, ' ')))];
-        await store.vocabularies.save(params.roomId, terms);
+        const vocabulary = { room: params.roomId, terms };
+        if (!(await store.vocabularies.save(vocabulary, keyLimits.quota('vocabularies', by))))
+          throw keyLimits.refuse('vocabularies', by);
         return { status: 200, body: { terms } };
       },
     }),

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { Delivery } from '../../../contract/deliveries.ts';
+import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
@@ -39,10 +40,11 @@ export function WebhookView({ id }: { readonly id: string }) {
   );
 }
 
-function noteOf({ events, ordering }: Webhook): string | undefined {
+function noteOf({ events, ordering, createdBy }: Webhook): string | undefined {
   const notes = [
     ...(events.includes('*') ? [] : [events.join(', ')]),
     ...(ordering === 'room' ? ['events of a room in order'] : []),
+    ...(createdBy === ROOT_KEY_ID ? [] : [`registered by ${createdBy}`]),
   ];
   return notes.length === 0 ? undefined : notes.join('; ');
 }

@@ -133,6 +133,7 @@ describe('an API key', () => {
       isRoot: false,
       scopes: ['recordings'],
       expiresAt: '2026-01-31T10:30:00.000Z',
+      limits: expect.any(Object),
     });
     expect((await service.call('GET', '/v1/keys/self')).json).toEqual({
       id: 'root',

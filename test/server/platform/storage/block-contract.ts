@@ -49,6 +49,42 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
       expect(await find(1300)).toBeUndefined();
     });
 
+    it('count to the key that made them, also when two instances block at once', async () => {
+      const ofKey = { keyId: 'key_1', limit: 5 };
+      const makers = [store, await testDatabase.open()];
+      const saved = await Promise.all(
+        makers.flatMap(({ blocks }, number) =>
+          Array.from({ length: 5 }, (_, n) =>
+            blocks.save(block({ identity: `${number} ${n}`, blockedUntil: n === 0 ? null : 2000 }), ofKey),
+          ),
+        ),
+      );
+      expect(saved.filter((isSaved) => isSaved)).toHaveLength(5);
+      expect(await store.blocks.countOfKey('key_1', 1999)).toBe(5);
+      const refused = block({ identity: 'one more' });
+      expect(await store.blocks.save(refused, ofKey)).toBe(false);
+      expect(await find(1500, 'demo', 'one more')).toBeUndefined();
+      expect(await store.blocks.save(refused)).toBe(true);
+    });
+
+    it('remain with their key while they last, and those that have ended do not count', async () => {
+      const [one, two] = [
+        { keyId: 'key_1', limit: 1 },
+        { keyId: 'key_2', limit: 1 },
+      ];
+      const count = (keyId: string, now: number) => store.blocks.countOfKey(keyId, now);
+      expect(await store.blocks.save(block(), one)).toBe(true);
+      expect(await store.blocks.save(block({ createdAt: 1500, blockedUntil: 3000 }), two)).toBe(true);
+      expect([await count('key_1', 2999), await count('key_2', 2999)]).toEqual([1, 0]);
+      expect(await store.blocks.save(block({ createdAt: 3000, blockedUntil: 4000 }), two)).toBe(true);
+      expect([await count('key_1', 3500), await count('key_2', 3500)]).toEqual([0, 1]);
+      await store.blocks.delete({ room: 'demo', identity: 'ada' }, 3500);
+      expect(
+        await store.blocks.save(block({ identity: 'bea', createdAt: 3600, blockedUntil: null }), two),
+      ).toBe(true);
+      expect(await count('key_2', Number.MAX_SAFE_INTEGER)).toBe(1);
+    });
+
     it('become one when many are created at once', async () => {
       const other = await testDatabase.open();
       const makers = [store, other, store, other];

@@ -92,22 +92,40 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
       });
 
       it('are inserted up to a limit, also by two instances at once', async () => {
+        const limits = { total: 10, ofKey: 100 };
         const webhook = newWebhook('first', { events: ['room_started', 'é "quoted"'], previousSecret: null });
-        expect(await store.webhooks.insertBelow(10, webhook)).toBe(true);
+        expect(await store.webhooks.insertBelow(limits, webhook)).toBe(true);
         expect(await store.webhooks.find('first')).toEqual(webhook);
         const instances = [store, await testDatabase.open()];
         const inserted = await Promise.all(
           instances.flatMap((instance, number) =>
             Array.from({ length: 10 }, (_, n) =>
-              instance.webhooks.insertBelow(10, newWebhook(`hook ${number} ${n}`)),
+              instance.webhooks.insertBelow(limits, newWebhook(`hook ${number} ${n}`)),
             ),
           ),
         );
         expect(inserted.filter((isInserted) => isInserted)).toHaveLength(9);
         expect(await store.webhooks.list()).toHaveLength(10);
         await store.webhooks.delete('first', 300);
-        expect(await store.webhooks.insertBelow(10, newWebhook('in its place'))).toBe(true);
-        expect(await store.webhooks.insertBelow(10, newWebhook('one too many'))).toBe(false);
+        expect(await store.webhooks.insertBelow(limits, newWebhook('in its place'))).toBe(true);
+        expect(await store.webhooks.insertBelow(limits, newWebhook('one too many'))).toBe(false);
+      });
+
+      it('are inserted up to the limit of their key, also by two instances at once', async () => {
+        const limits = { total: 100, ofKey: 5 };
+        const instances = [store, await testDatabase.open()];
+        const inserted = await Promise.all(
+          instances.flatMap(({ webhooks }, number) =>
+            Array.from({ length: 5 }, (_, n) =>
+              webhooks.insertBelow(limits, newWebhook(`hook ${number} ${n}`, { createdBy: 'key_1' })),
+            ),
+          ),
+        );
+        expect(inserted.filter((isInserted) => isInserted)).toHaveLength(5);
+        expect(await store.webhooks.countOfKey('key_1')).toBe(5);
+        expect(await store.webhooks.insertBelow(limits, newWebhook('other', { createdBy: 'key_2' }))).toBe(
+          true,
+        );
       });
 
       it('are registered on every instance as soon as one has stored, changed or deleted them', async () => {
@@ -116,7 +134,10 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         expect(await urls()).toEqual([]);
         await writing.webhooks.insert(newWebhook('a', { url: 'https://first' }));
         expect(await urls()).toEqual(['https://first']);
-        await writing.webhooks.insertBelow(2, newWebhook('b', { url: 'https://other', createdAt: 101 }));
+        await writing.webhooks.insertBelow(
+          { total: 2, ofKey: 2 },
+          newWebhook('b', { url: 'https://other', createdAt: 101 }),
+        );
         expect(await urls()).toEqual(['https://first', 'https://other']);
         await writing.webhooks.delete('b', 300);
         await writing.webhooks.update('a', { url: 'https://second', updatedAt: 200 });

@@ -9,6 +9,7 @@ export function newWebhook(id: string, changes: Partial<Webhook> = {}): Webhook 
     previousSecret: null,
     previousSecretUntil: null,
     ordering: 'none',
+    createdBy: 'root',
     createdAt: 100,
     updatedAt: 100,
     ...changes,

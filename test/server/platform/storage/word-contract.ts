@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
+import { ROOT_QUOTA } from '../../../../src/server/platform/http/limits/key-limits.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { searchWords } from '../../../../src/server/transcription/words/search-words.ts';
 import type { WordQuery, WordStore } from '../../../../src/server/transcription/words/store.ts';
@@ -416,20 +417,45 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
 
     it('in the vocabulary of a room are stored by room, and replaced', async () => {
       const { vocabularies } = store;
+      const save = (room: string, terms: readonly string[]) => vocabularies.save({ room, terms }, ROOT_QUOTA);
       expect(await vocabularies.find('demo')).toEqual([]);
-      await vocabularies.save('demo', ['Ada', 'a "quoted" one', 'a\u0000b']);
-      await vocabularies.save('other', ['Bea']);
+      await save('demo', ['Ada', 'a "quoted" one', 'a\u0000b']);
+      await save('other', ['Bea']);
       expect(await vocabularies.find('demo')).toEqual([
         'Ada',
         'a "quoted" one',
         expect.stringMatching(/^a.?b$/u),
       ]);
-      await vocabularies.save('demo', ['Eve']);
+      await save('demo', ['Eve']);
       expect(await vocabularies.find('demo')).toEqual(['Eve']);
       await vocabularies.delete('demo');
       await vocabularies.delete('demo');
       expect(await vocabularies.find('demo')).toEqual([]);
       expect(await vocabularies.find('other')).toEqual(['Bea']);
+    });
+
+    it('in vocabularies count to the key that gave them first, also when two instances save at once', async () => {
+      const ofKey = { keyId: 'key_1', limit: 5 };
+      const instances = [store, await testDatabase.open()];
+      const saved = await Promise.all(
+        instances.flatMap(({ vocabularies }, number) =>
+          Array.from({ length: 5 }, (_, n) =>
+            vocabularies.save({ room: `room ${number} ${n}`, terms: [] }, ofKey),
+          ),
+        ),
+      );
+      expect(saved.filter((isSaved) => isSaved)).toHaveLength(5);
+      expect(await store.vocabularies.countOfKey('key_1')).toBe(5);
+      const room = `room ${saved.indexOf(true) < 5 ? 0 : 1} ${saved.indexOf(true) % 5}`;
+      expect(await store.vocabularies.save({ room, terms: ['Ada'] }, ofKey)).toBe(true);
+      expect(await store.vocabularies.save({ room, terms: ['Bea'] }, { keyId: 'key_2', limit: 1 })).toBe(
+        true,
+      );
+      expect(await store.vocabularies.countOfKey('key_2')).toBe(0);
+      expect(await store.vocabularies.save({ room: 'another', terms: [] }, ofKey)).toBe(false);
+      expect(await store.vocabularies.save({ room: 'another', terms: [] }, ROOT_QUOTA)).toBe(true);
+      await store.vocabularies.delete(room);
+      expect(await store.vocabularies.save({ room: 'one more', terms: [] }, ofKey)).toBe(true);
     });
 
     it('are returned with whether their transcription has tracks', async () => {

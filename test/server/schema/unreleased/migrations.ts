@@ -46,7 +46,21 @@ export const UNRELEASED_MIGRATIONS: readonly Migration<unknown>[] = [
   { name: '027-terms', up: (db, _types, engine) => indexTerms(db, engine) },
   { name: '028-ordered-deliveries', up: addDeliveryOrder },
   { name: '029-delivery-indexes', up: indexDeliveriesByEnd },
+  { name: '030-key-limits', up: addCreators },
 ];
+
+/** The key that made a row, to whose limit it counts. */
+async function addCreators(db: Kysely<unknown>, { text }: ColumnTypes): Promise<void> {
+  for (const table of ['webhooks', 'blocks', 'vocabularies'] as const) {
+    await db.schema
+      .alterTable(table)
+      .addColumn('createdBy', text, (column) => column.defaultTo('root').notNull())
+      .execute();
+  }
+  await db.schema.createIndex('webhooksOfKey').on('webhooks').column('createdBy').execute();
+  await db.schema.createIndex('vocabulariesOfKey').on('vocabularies').column('createdBy').execute();
+  await db.schema.createIndex('blocksOfKey').on('blocks').columns(['createdBy', 'blockedUntil']).execute();
+}
 
 /** Metadata and role, for participant_left events that the media server did not send. */
 async function addParticipantDetails(db: Kysely<unknown>, { text }: ColumnTypes): Promise<void> {

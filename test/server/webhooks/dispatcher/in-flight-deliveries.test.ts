@@ -33,6 +33,7 @@ function makeJob(id: string, options: JobOptions = {}): DeliveryJob {
       url: 'http://127.0.0.1:1/',
       events: ['*'],
       ordering: 'none',
+      createdBy: 'root',
       createdAt: 1,
       updatedAt: 1,
       ...secrets,

@@ -87,6 +87,7 @@ export function pickWebhook(number: number, ordering: WebhookOrdering): Webhook 
     previousSecret: null,
     previousSecretUntil: null,
     ordering,
+    createdBy: 'root',
     createdAt: NOW + number,
     updatedAt: NOW,
   };

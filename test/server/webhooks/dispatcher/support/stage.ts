@@ -9,6 +9,7 @@ import { type AppendEventsDeps, appendEvents } from '../../../../../src/server/e
 import type { DomainEvent } from '../../../../../src/server/events/event-payload.ts';
 import { startFanOut } from '../../../../../src/server/events/fan-out.ts';
 import type { Clock } from '../../../../../src/server/platform/clock.ts';
+import { ROOT_CALLER } from '../../../../../src/server/platform/http/route.ts';
 import { systemClock, systemIds } from '../../../../../src/server/platform/system.ts';
 import {
   type ClosableDispatcher,
@@ -21,6 +22,7 @@ import type { WebhookSender } from '../../../../../src/server/webhooks/sender/se
 import { createWebhookSender } from '../../../../../src/server/webhooks/sender/webhook-sender.ts';
 import { createWebhook, type WebhookDeps } from '../../../../../src/server/webhooks/webhooks.ts';
 import { collectingLog, type LogLine } from '../../../../support/app.ts';
+import { NO_KEY_LIMITS } from '../../../../support/no-key-limits.ts';
 
 /** A store on its own database, with as many dispatchers as the test needs. */
 export type Stage = {
@@ -67,6 +69,7 @@ export async function openStage({ database, clock = systemClock }: StageOptions 
   const deps = {
     ...{ store, clock, log, secretBox, addressGuard, ids: systemIds, randomBytes },
     maxWebhooks: 10_000,
+    keyLimits: NO_KEY_LIMITS,
   };
   const instances: ClosableDispatcher[] = [];
   const senders: WebhookSender[] = [];
@@ -75,7 +78,7 @@ export async function openStage({ database, clock = systemClock }: StageOptions 
     store,
     logLines,
     webhookDeps: deps,
-    webhook: async (url, options) => (await createWebhook(deps, { url, ...options })).id,
+    webhook: async (url, options) => (await createWebhook(deps, ROOT_CALLER, { url, ...options })).id,
     instance: (options = {}) => {
       const { timeoutMs } = options;
       const sender =
