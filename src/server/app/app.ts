@@ -14,7 +14,11 @@ import {
   limitConnections,
   limitPipelining,
 } from '../platform/http/limits/connections.ts';
-import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
+import {
+  createRates,
+  createUnauthorizedLimit,
+  type RateLimits,
+} from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import {
   allowedMethods,
@@ -86,8 +90,9 @@ const MAX_PARAM_LENGTH = 1024;
 
 /** Builds the Fastify application of the service. It does not listen yet. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
-  const authenticateRequest = createAuthenticateRequest(deps);
   const { clock } = deps.authentication;
+  const rates = createRates(deps.rateLimits, clock);
+  const authenticateRequest = createAuthenticateRequest({ ...deps, refuseBody: rates.refuseBody });
   const errorDeps = { ...deps, limitUnauthorized: createUnauthorizedLimit(deps.rateLimits, clock) };
   const app = Fastify({
     logger: false,
@@ -133,7 +138,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
   addHooks(app, deps, authenticateRequest);
-  limitRates(app, deps.rateLimits, clock);
+  app.addHook('preHandler', rates.count);
   app.setErrorHandler((error, request, reply) => {
     reportRejectedWebhook(deps, error, request);
     return sendError(errorDeps, error, { request, reply });

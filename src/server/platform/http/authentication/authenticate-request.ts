@@ -21,7 +21,11 @@ type AuthenticateRequestDeps = {
   readonly bodyLimitBytes: number;
   /** Memory for all bodies whose signature is not checked yet. */
   readonly unverifiedBodyBytes?: number | undefined;
+  readonly refuseBody?: RefuseBody | undefined;
 };
+
+/** Returns an error for a request of the key whose body is better not read. */
+type RefuseBody = (request: FastifyRequest, reply: FastifyReply, keyId: string) => Error | undefined;
 
 /**
  * Calls `done` once, with an error when the request is rejected. By then `request.rawBody` is set, and with a valid
@@ -41,6 +45,11 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
   const readAndVerify = createBodyReader(deps, checkSignature);
   return (request, reply, done) => {
     if (readSecurity(request) !== 'signed') return readAndVerify(request, undefined, done);
+    const readUnlessRefused = (credentials: Credentials): void => {
+      const refusal = deps.refuseBody?.(request, reply, credentials.caller.keyId);
+      if (refusal === undefined) readAndVerify(request, credentials, done);
+      else done(refusal);
+    };
     reply.header('cache-control', 'no-store');
     let credentials: Credentials | Promise<Credentials>;
     try {
@@ -50,10 +59,10 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
       queueMicrotask(() => done(error as Error));
       return;
     }
-    if (!(credentials instanceof Promise)) return readAndVerify(request, credentials, done);
+    if (!(credentials instanceof Promise)) return readUnlessRefused(credentials);
     credentials.then((found) => {
       if (request.raw.destroyed) done(brokenOff());
-      else readAndVerify(request, found, done);
+      else readUnlessRefused(found);
     }, done);
   };
 }

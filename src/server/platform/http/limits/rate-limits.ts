@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
@@ -9,24 +9,60 @@ import { requireCaller, type Security } from '../route.ts';
 export type RateLimits = { readonly api: number; readonly public: number };
 
 /**
- * Adds one limit per second and API key for all signed paths together, and one per address for all public paths, unknown
- * paths included. Signed requests have been authenticated before.
+ * One limit per second and API key for all signed paths together, and one per address for all public paths, unknown paths
+ * included.
  */
-export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
+export type Rates = {
+  /** Counts a request whose signature has been checked, and lets large ones take turns. */
+  readonly count: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
+  /** Returns an error instead of reading a large body for a key that has used up its second; nothing is counted. */
+  readonly refuseBody: (request: FastifyRequest, reply: FastifyReply, keyId: string) => Error | undefined;
+};
+
+export function createRates(limits: RateLimits, clock: Clock): Rates {
   const byKey = createLimiter(limits.api, clock);
   const byAddress = createLimiter(limits.public, clock);
   const counters: Readonly<Record<Security, (request: FastifyRequest) => RateLimitState | undefined>> = {
-    signed: ({ caller, rawBody }) => byKey?.(requireCaller(caller).keyId, toCost(rawBody)),
-    public: ({ ip }) => byAddress?.(toCountedAddress(ip)),
+    signed: ({ caller, rawBody }) => byKey?.count(requireCaller(caller).keyId, toCost(rawBody.length)),
+    public: ({ ip }) => byAddress?.count(toCountedAddress(ip)),
     // The media server does not retry after a 429.
     'media-server': () => undefined,
   };
-  app.addHook('preHandler', (request, reply, done) => {
-    const state = counters[readSecurity(request)](request);
-    if (state === undefined) return done();
-    setRateLimitHeaders(reply, state);
-    done(state.isExceeded ? rateLimited(state.limit) : undefined);
-  });
+  const takeTurn = createTurns();
+  return {
+    count: (request, reply, done) => {
+      const security = readSecurity(request);
+      const state = counters[security](request);
+      if (state !== undefined) setRateLimitHeaders(reply, state);
+      if (state?.isExceeded) done(rateLimited(state.limit));
+      else if (security === 'signed' && request.rawBody.length > BYTES_OF_COST) takeTurn(done);
+      else done();
+    },
+    refuseBody: ({ headers }, reply, keyId) => {
+      // A body without a declared length is read, and counted.
+      if (!(Number(headers['content-length']) > BYTES_OF_COST)) return undefined;
+      const state = byKey?.peek(keyId);
+      if (!state?.isExceeded) return undefined;
+      setRateLimitHeaders(reply, state);
+      return rateLimited(state.limit);
+    },
+  };
+}
+
+/**
+ * Lets large requests begin one by one, each in a turn of its own of the event loop. Several that arrive together would
+ * otherwise take the only thread one after the other, and a small one that arrives in the meantime would wait for all.
+ */
+function createTurns(): (begin: () => void) => void {
+  const waiting: (() => void)[] = [];
+  const beginNext = (): void => {
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(beginNext);
+  };
+  return (begin) => {
+    waiting.push(begin);
+    if (waiting.length === 1) setImmediate(beginNext);
+  };
 }
 
 /** Returns the error to send instead of a 401 or 403. */
@@ -40,7 +76,7 @@ export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): Limit
   const byAddress = createLimiter(limits.public, clock);
   return (error, { ip, caller }) => {
     if (caller !== undefined || (error.status !== 401 && error.status !== 403)) return error;
-    const state = byAddress?.(toCountedAddress(ip));
+    const state = byAddress?.count(toCountedAddress(ip));
     if (state === undefined || !state.isExceeded) return error;
     return rateLimited(state.limit, { connection: 'close' });
   };
@@ -50,8 +86,8 @@ export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): Limit
 const BYTES_OF_COST = 16 * 1024;
 
 /** Requests with large bodies, such as tokens with metadata, take more of the only thread. */
-function toCost(body: Buffer): number {
-  return Math.max(1, Math.ceil(body.length / BYTES_OF_COST));
+function toCost(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / BYTES_OF_COST));
 }
 
 /** A customer of a provider gets at least a /64 of IPv6, and can use a new address of it for each request. */
@@ -99,12 +135,16 @@ type RateLimitState = {
 
 type Window = { readonly startedAt: number; count: number };
 
-/** Counts a request of the key, as `cost` requests. */
-type RateLimiter = (key: string, cost?: number) => RateLimitState;
+type RateLimiter = {
+  /** Counts a request of the key, as `cost` requests. */
+  readonly count: (key: string, cost?: number) => RateLimitState;
+  /** Returns the state that a request would meet now, without counting it. */
+  readonly peek: (key: string) => RateLimitState;
+};
 
 function createRateLimiter(limit: number, monotonic: () => number): RateLimiter {
   const windows = new Map<string, Window>();
-  return (key, cost = 1) => {
+  const count = (key: string, cost = 1): RateLimitState => {
     const at = monotonic();
     let window = windows.get(key);
     if (window === undefined || at - window.startedAt >= WINDOW_MS) {
@@ -124,6 +164,7 @@ function createRateLimiter(limit: number, monotonic: () => number): RateLimiter 
       resetSeconds: Math.ceil((window.startedAt + WINDOW_MS - at) / 1000),
     };
   };
+  return { count, peek: (key) => count(key, 0) };
 }
 
 function forgetOldest(windows: Map<string, Window>): void {

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Key } from '../../../../../src/contract/keys.ts';
 import type { Problem } from '../../../../../src/contract/problem.ts';
+import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET, testRoute } from '../../../../support/app.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
+import { signatureHeaders } from '../../../../support/sign.ts';
 // The service reads its pages at /docs from what is built.
 import '../../../../support/parts/built.ts';
 
@@ -232,6 +234,55 @@ describe('the limit per key', () => {
     pass(1000);
     const small = await Promise.all(Array.from({ length: 41 }, () => issue(1000)));
     expect(refused(small.map(({ status }) => status))).toBe(1);
+  });
+
+  it('refuses a large body before it has arrived, once the second is used up', async () => {
+    const on = await start({ RATE_LIMIT_API: '1' });
+    const connection = await RawConnection.open(on.url);
+    const sendHead = (bytes: number): void => {
+      const signing = { apiKey: on.apiKey, apiSecret: 'another', timestamp: Math.floor(Date.now() / 1000) };
+      const signed = signatureHeaders({ method: 'POST', path: '/v1/token', body: undefined }, signing);
+      const headers = { Host: 'rtc', 'Content-Length': `${bytes}`, ...signed };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      connection.send(`POST /v1/token HTTP/1.1\r\n${lines.join('')}\r\n`);
+    };
+    expect((await get(on, { path: '/metrics', isSigned: true })).status).toBe(200);
+    sendHead(500_000);
+    expect(await connection.read('POST')).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '1', 'ratelimit-remaining': '0' },
+    });
+    connection.close();
+  });
+
+  it('lets a small request go before large ones that came earlier', async () => {
+    const order: number[] = [];
+    const route = testRoute({
+      method: 'POST',
+      path: '/v1/echo',
+      security: 'signed',
+      handle: ({ raw }) => {
+        order.push(raw.body.length);
+        return { status: 200, body: {} };
+      },
+    });
+    const app = await buildTestApp([route]);
+    const signing = { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS };
+    const post = (bytes: number) => {
+      const body = Buffer.from(JSON.stringify({ note: 'x'.repeat(bytes) }));
+      const signed = signatureHeaders({ method: 'POST', path: '/v1/echo', body }, signing);
+      return app.inject({
+        method: 'POST',
+        url: '/v1/echo',
+        headers: { ...signed, 'Content-Type': 'application/json' },
+        payload: body,
+      });
+    };
+    const responses = await Promise.all([500_000, 500_001, 500_002, 500_003, 10].map(post));
+    expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200]);
+    expect(order.map((bytes) => bytes < 1000).indexOf(true)).toBeLessThan(2);
+    expect(order).toHaveLength(5);
+    await app.close();
   });
 
   it('is off at 0', async () => {
