@@ -9,14 +9,25 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
+import type { Packed } from '../src/fiscal/packed-symbols.ts';
+import { createCodeReader, unpackDates } from '../src/fiscal/unpack-codes.ts';
+import { createPlaceReader } from '../src/fiscal/unpack-places.ts';
+import { unpackPostalCodes } from '../src/fiscal/unpack-postal-codes.ts';
+import {
+  datesOfPlaces,
+  datesOfSpans,
+  dayAfter,
+  listCodes,
+  listPlaces,
+  listPostalCodes,
+  type PackedPlace,
+  type Period,
+  packSymbols,
+  writeDates,
+  writeNames,
+} from './pack-fiscal-data.ts';
 
 type Row = Readonly<Record<string, string>>;
-type Period = {
-  readonly name: string;
-  readonly province: string;
-  readonly from: string;
-  readonly to: string;
-};
 type Place = {
   readonly code: string;
   readonly undated: boolean;
@@ -60,12 +71,10 @@ const ACCENTED = 'ÈÒÀÌÙÉÂÔÇÊŽŠČÖÜÄÆØÃ';
 /** Returns the expected content of the generated files by name. */
 export const generateFiscalData = (): ReadonlyMap<string, string> => {
   const places = readPlaces();
-  const starts = rows('state-starts.csv').map((row) => field(row, 'start'));
-  const ofPlaces = places.flatMap((place) => place.periods.flatMap(({ from, to }) => [from, to]));
-  const dates = [...new Set([...ofPlaces, ...starts])].filter((date) => date !== '').sort();
+  const packed = toPackedPlaces(places);
   return new Map([
-    ['code-table.ts', codeTableModule(places, dates)],
-    ['places.ts', placesModule(places, dates)],
+    ['code-table.ts', codeTableModule(packed)],
+    ['places.ts', placesModule(packed)],
     ['territory.ts', territoryModule(places)],
     ['postal-codes.ts', postalCodesModule(places)],
     ['residents.ts', residentsModule(places)],
@@ -201,47 +210,50 @@ const otherSpellings = (name: string): string[] => {
   return island ? [...names, `${island[1]}`, `${island[2]} ${island[1]}`] : names;
 };
 
+/** As src/fiscal/place-records.ts has it. */
+const provinceNumber = (abbreviation: string): number =>
+  (abbreviation.charCodeAt(0) - 65) * 26 + abbreviation.charCodeAt(1) - 65;
+
 const digit = (value: number): string => {
   if (value < 0 || value > 63) throw new Error(`${value} does not fit one character`);
   return DIGITS.charAt(value);
 };
-const pair = (value: number): string => digit(value >> 6) + digit(value & 63);
 
-/** Three digits that count months of 31 days since 1850. */
-const dateText = (date: string): string => {
-  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
-  const count = (year - 1850) * 372 + (month - 1) * 31 + day - 1;
-  return digit(count >> 12) + pair(count & 4095);
+const toPackedPlaces = (places: readonly Place[]): PackedPlace[] => {
+  const starts = new Map(rows('state-starts.csv').map((row) => [field(row, 'code'), field(row, 'start')]));
+  return places.map((place) => ({
+    slot: toSlot(place.code),
+    periods: place.periods.map((period) => ({ ...period, name: withoutUmlauts(ascii(period.name)) })),
+    spans: place.undated ? [] : joinedSpans(place, starts.get(place.code)),
+    aliases: [...new Set(place.aliases)].map(ascii),
+    ended: place.ended,
+    successors: place.successors,
+  }));
 };
 
-/** Returns the index of a date in the date table. 0 means "unknown" as a start and "still in force" as an end. */
-const dateIndex = (dates: readonly string[], date: string): number =>
-  date === '' ? 0 : dates.indexOf(date) + 1;
-
-const codeTableModule = (places: readonly Place[], dates: readonly string[]): string => {
-  // Index 0 is an unknown code, 1 an undated one: neither has spans.
-  const spanTexts = ['.....', '.....'];
-  const indices = new Map<string, number>();
-  const starts = new Map(rows('state-starts.csv').map((row) => [field(row, 'code'), field(row, 'start')]));
-  const findIndex = (place: Place): number => {
-    if (place.undated) return 1;
-    const spans = joinedSpans(place, starts.get(place.code)).map(
-      ({ from, to }) => pair(dateIndex(dates, from)) + pair(dateIndex(dates, to)),
-    );
-    const texts = spans.map((span, at) => digit(at < spans.length - 1 ? 1 : 0) + span);
-    const index = indices.get(texts.join('')) ?? spanTexts.length;
-    if (index === spanTexts.length) spanTexts.push(...texts);
-    indices.set(texts.join(''), index);
-    return index;
-  };
-  const codes = new Array<string>(LETTERS.length * 1000).fill(pair(0));
-  for (const place of places) codes[toSlot(place.code)] = pair(findIndex(place));
+const codeTableModule = (places: readonly PackedPlace[]): string => {
+  const dates = datesOfSpans(places);
+  const packed = packSymbols(listCodes(places), (symbols) =>
+    unpackLetters(createCodeReader(symbols, dates.length)),
+  );
   return module([
-    block('dateBlock', dates.map(dateText).join('')),
-    block('codeBlock', codes.join('')),
-    block('spanBlock', spanTexts.join('')),
+    importOf('packed-symbols', 'unpackSymbols'),
+    "import { type CodeBlocks, createCodeReader, dateDigits, unpackDates } from '../unpack-codes.ts';",
+    `export function dateBlock(): string {\n  return unpackDates(${literal(writeDates(dates))}).map(dateDigits).join('');\n}`,
+    `export function codeBlocks(): (letter: number) => CodeBlocks {\n  return createCodeReader(unpackSymbols(${packedLiteral(packed)}), ${dates.length});\n}`,
   ]);
 };
+
+const unpackLetters = <Block>(read: (letter: number) => Block): Block[] =>
+  [...LETTERS].map((_, letter) => read(letter));
+
+/** place-index.ts folds the umlauts of aliases only, which n, o and p represent. */
+const withoutUmlauts = (name: string): string => {
+  if (/[nop]/.test(name)) throw new Error(`${name} has an umlaut`);
+  return name;
+};
+
+const importOf = (file: string, name: string): string => `import { ${name} } from '../${file}.ts';`;
 
 /** A new name or province does not end a place: such periods are joined into one span. */
 const joinedSpans = (place: Place, start = ''): { from: string; to: string }[] => {
@@ -255,54 +267,36 @@ const joinedSpans = (place: Place, start = ''): { from: string; to: string }[] =
   return spans;
 };
 
-const dayAfter = (date: string): string => new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
-
-const placesModule = (places: readonly Place[], dates: readonly string[]): string => {
-  const line = (place: Place): string => {
-    const aliases = [...new Set(place.aliases)].map((alias) => `@${ascii(alias)}`);
-    const ended = place.ended === '' ? '' : `!${dateText(place.ended)}`;
-    const successors = ended === '' && place.successors === '' ? '' : `#${ended}${place.successors}`;
-    return `${periodsText(place, dates)}${aliases.join('')}${successors}`;
-  };
-  const lines = new Map(places.map((place) => [toSlot(place.code), line(place)]));
-  const placeParts = [...LETTERS].map((_, letter) =>
-    Array.from({ length: 1000 }, (_slot, number) => lines.get(letter * 1000 + number) ?? '').join('~'),
+const placesModule = (places: readonly PackedPlace[]): string => {
+  const bySlot = new Map(places.map((place) => [place.slot, place.spans]));
+  const toNumber = (date: string): number => Number(date.replaceAll('-', ''));
+  const readSpans = (slot: number): readonly number[] | undefined =>
+    bySlot.get(slot)?.flatMap(({ from, to }) => [toNumber(from), toNumber(to)]);
+  const provinces = provincesEver(places);
+  const { names, aliases } = writeNames(places);
+  const dates = writeDates(datesOfPlaces(places));
+  const known = { provinces, dates: unpackDates(dates), names, aliases, readSpans };
+  const packed = packSymbols(listPlaces(places, provinces), (symbols) =>
+    unpackLetters(createPlaceReader(symbols, known)),
   );
   return module([
+    importOf('code-table', 'readSpans'),
+    importOf('packed-symbols', 'unpackSymbols'),
+    importOf('unpack-codes', 'unpackDates'),
+    importOf('unpack-places', 'createPlaceReader'),
     `/** Unicode code points of the letters that a, b, c... stand for. */`,
     `export const ACCENTED_LETTERS: readonly number[] = [${[...ACCENTED].map((letter) => letter.codePointAt(0)).join(', ')}];`,
     `/** The abbreviations of all provinces that any place was ever in. */`,
-    `export const PROVINCES =\n  '${provincesEver(places)}';`,
-    '/** One text for each letter of codes: engines read several short ones faster than one of their length. */',
-    blocks('placeBlocks', placeParts),
+    `export const PROVINCES =\n  '${provinces}';`,
+    `export function placeBlocks(): (letter: number) => string {`,
+    `  return createPlaceReader(unpackSymbols(${packedLiteral(packed)}), {`,
+    `    provinces: PROVINCES,\n    dates: unpackDates(${literal(dates)}),\n    readSpans,`,
+    `    names: ${list(names)},\n    aliases: ${list(aliases)},\n  });\n}`,
   ]);
 };
 
-const provincesEver = (places: readonly Place[]): string =>
+const provincesEver = (places: readonly PackedPlace[]): string =>
   [...new Set(places.flatMap(({ periods }) => periods.map(({ province }) => province)))].sort().join('');
-
-const periodsText = (place: Place, dates: readonly string[]): string => {
-  let [name, province, nextFrom] = ['', '', ''];
-  const texts = place.periods.map((period) => {
-    let flags = 0;
-    let text = '';
-    if (period.province !== province) [flags, text] = [flags | 2, period.province];
-    if (!place.undated) {
-      if (period.from === '') flags |= 16;
-      else if (period.from === nextFrom) flags |= 4;
-      else text += pair(dateIndex(dates, period.from));
-      if (period.to === '') flags |= 8;
-      else text += pair(dateIndex(dates, period.to));
-    }
-    if (period.name !== name) [flags, text] = [flags | 1, text + ascii(period.name)];
-    if (/[\u00c4\u00d6\u00dc]/.test(period.name))
-      throw new Error(`${period.name}: place-index.ts folds umlauts of aliases only`);
-    [name, province] = [period.name, period.province];
-    nextFrom = period.to === '' ? '-' : dayAfter(period.to);
-    return digit(flags) + text;
-  });
-  return texts.join(';');
-};
 
 const ascii = (name: string): string => {
   const text = [...name]
@@ -364,11 +358,22 @@ const postalCodesModule = (places: readonly Place[]): string => {
   const replaced = changes
     .filter((row) => field(row, 'kind') === 'transition')
     .map((row) => field(row, 'code') + field(row, 'added'));
+  const comuni = comuniInForce(places);
+  const provinces = comuni.map(({ periods }) =>
+    provinceNumber(periods.find(({ to }) => to === '')?.province ?? ''),
+  );
+  const packedCaps = packSymbols(
+    listPostalCodes(listCaps(comuni).map((caps, at) => ({ caps, province: provinces[at] ?? 0 }))),
+    (symbols) => unpackPostalCodes(symbols, provinces),
+  );
   return module([
+    importOf('packed-symbols', 'unpackSymbols'),
+    importOf('place-records', 'provincesInForce'),
+    importOf('unpack-postal-codes', 'unpackPostalCodes'),
     `/** Year and month that the postal codes are of. */`,
     `export const CAPS_AS_OF = '${CAPS_AS_OF}';`,
     `/** For each comune in force, in the order of codes: its postal codes, five digits each. */`,
-    block('capBlock', capsText(comuniInForce(places))),
+    `export function capBlock(): string {\n  return unpackPostalCodes(unpackSymbols(${packedLiteral(packedCaps)}), provincesInForce());\n}`,
     `/** A postal code, the place code of a comune, then the frazioni of it that have the code, joined by commas. */`,
     block(
       'frazioneBlock',
@@ -449,7 +454,7 @@ const findCapital = (comuni: readonly Place[], name: string, province: string): 
   return found.map(({ code }) => code).join('');
 };
 
-const capsText = (comuni: readonly Place[]): string => {
+const listCaps = (comuni: readonly Place[]): string[][] => {
   const caps = new Map<string, string[]>(comuni.map(({ code }) => [code, []]));
   for (const row of rows('caps.csv')) {
     const list = caps.get(field(row, 'code'));
@@ -461,7 +466,7 @@ const capsText = (comuni: readonly Place[]): string => {
     if (list === undefined || list.includes(cap)) throw new Error(`caps_frazioni.csv: ${cap} of ${code}`);
     list.push(cap);
   }
-  return [...caps.values()].map((list) => list.sort().join('')).join(' ');
+  return [...caps.values()].map((list) => list.sort());
 };
 
 type Frazioni = { readonly cap: string; readonly code: string; readonly names: readonly string[] };
@@ -485,8 +490,10 @@ const capsOfFrazioni = (): Frazioni[] =>
 const block = (name: string, text: string): string =>
   `export function ${name}(): string {\n  return ${literal(text)};\n}`;
 
-const blocks = (name: string, texts: readonly string[]): string =>
-  `export function ${name}(): readonly string[] {\n  return [\n    ${texts.map(literal).join(',\n    ')},\n  ];\n}`;
+const packedLiteral = ({ lengths, parts }: Packed): string =>
+  `{ lengths: ${literal(lengths)}, parts: ${list(parts)} }`;
+
+const list = (texts: readonly string[]): string => `[${texts.map(literal).join(', ')}]`;
 
 const literal = (text: string): string =>
   JSON.stringify(text.replace(/[^ -~]/g, (letter) => `{${letter.charCodeAt(0).toString(16)}}`));

@@ -1,6 +1,6 @@
 import type { InputOptions } from 'rolldown';
 import { asciiOnly, writeBundle } from './output.ts';
-import { plainStrings } from './quick-import.ts';
+import { plainStrings, unpackedTables } from './quick-import.ts';
 import { ownNamespaces, plainBuiltins, slimCommander, withoutEntry } from './quick-start.ts';
 import { sharedUndici } from './undici.ts';
 
@@ -14,6 +14,7 @@ export function buildCli(out: string): Promise<readonly string[]> {
       slimCommander(),
       plainBuiltins(),
       ownNamespaces(),
+      unpackedTables(),
       plainStrings(),
       asciiOnly(),
       withoutEntry(),

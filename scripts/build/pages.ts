@@ -1,5 +1,5 @@
-import { join } from 'node:path';
-import { build } from 'vite';
+import { dirname, join } from 'node:path';
+import { build, type Plugin } from 'vite';
 import { ROOT } from './output.ts';
 
 /** The base address of a page's assets. The console requests them from URLs of any depth. */
@@ -35,8 +35,7 @@ async function buildPage({ page, base, out, modules }: PageBuild): Promise<void>
     logLevel: 'error',
     root: join(ROOT, 'src/web', page),
     base,
-    plugins: [rememberModules],
-    worker: { format: 'es', plugins: () => [rememberModules] },
+    plugins: [workersOfPage(), rememberModules],
     oxc: { jsx: { runtime: 'automatic' } },
     build: {
       outDir: join(out, 'web', page),
@@ -48,3 +47,22 @@ async function buildPage({ page, base, out, modules }: PageBuild): Promise<void>
     },
   });
 }
+
+/**
+ * Makes the workers of a page entries of the same bundle, so that the page and its workers load what they share once. Vite
+ * bundles each worker by itself.
+ */
+function workersOfPage(): Plugin {
+  return {
+    name: 'workers-of-page',
+    enforce: 'pre',
+    transform(code, id) {
+      return code.replace(WORKER, (_, path: string) => {
+        const reference = this.emitFile({ type: 'chunk', id: join(dirname(id), path) });
+        return `new Worker(import.meta.ROLLUP_FILE_URL_${reference}`;
+      });
+    },
+  };
+}
+
+const WORKER = /new Worker\(new URL\('(\.\/[^']+)', import\.meta\.url\)/g;

@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import {
   type ArrowFunctionExpression,
   type Expression,
@@ -16,6 +17,35 @@ import type { Plugin } from 'rolldown';
  * - It copies a string literal at once, but a template character by character. The minifier writes all strings as
  * templates, and a table of 260 kB takes three times as long.
  */
+
+/**
+ * Replaces the packed tables of the fiscal library by what they unpack to. They are packed because pages load them from
+ * afar; a command reads them from its disk, and should not wait until they are unpacked.
+ */
+export function unpackedTables(): Plugin {
+  return {
+    name: 'unpacked-tables',
+    load: {
+      filter: { id: /\/src\/fiscal\/data\/[\w-]+\.ts$/ },
+      async handler(id) {
+        const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(id).href);
+        return { code: Object.entries(exported).map(unpackedExport).join('\n'), moduleType: 'js' };
+      },
+    },
+  };
+}
+
+function unpackedExport([name, value]: readonly [string, unknown]): string {
+  if (typeof value !== 'function') return `export const ${name} = ${JSON.stringify(value)};`;
+  const result: unknown = value();
+  if (typeof result !== 'function') return `export function ${name}() { return ${JSON.stringify(result)}; }`;
+  // A reader of the blocks of a letter. A function of its own for each keeps the others uncompiled.
+  const blocks = PLACE_LETTERS.map((letter) => `function() { return ${JSON.stringify(result(letter))}; }`);
+  return `export function ${name}() { const blocks = [${blocks}]; return (letter) => blocks[letter](); }`;
+}
+
+/** Positions of the letters with which place codes begin. */
+const PLACE_LETTERS = Array.from({ length: 12 }, (_, letter) => letter);
 
 type Span = { readonly start: number; readonly end: number };
 type Edit = Span & { readonly text: string };

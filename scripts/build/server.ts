@@ -1,4 +1,5 @@
 import { asciiOnly, writeBundle } from './output.ts';
+import { unpackedTables } from './quick-import.ts';
 import { sharedUndici } from './undici.ts';
 
 /** Native or optional packages, which are looked up at run time. */
@@ -28,7 +29,7 @@ export function buildServer(out: string): Promise<readonly string[]> {
       },
       platform: 'node',
       external: OUTSIDE_THE_SERVICE,
-      plugins: [sharedUndici(), asciiOnly()],
+      plugins: [sharedUndici(), unpackedTables(), asciiOnly()],
     },
     { dir: `${out}/server` },
   );

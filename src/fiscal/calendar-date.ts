@@ -27,13 +27,6 @@ const partsToDateNumber = (year: number, month: number, day: number): number => 
 export const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (DAYS_IN_MONTH[month] ?? 0);
 
-export const dayAfter = (date: number): number => {
-  const year = (date / 10_000) | 0;
-  const month = ((date / 100) | 0) % 100;
-  if (date % 100 < daysInMonth(year, month)) return date + 1;
-  return month < 12 ? year * 10_000 + (month + 1) * 100 + 1 : (year + 1) * 10_000 + 101;
-};
-
 /** Returns the ISO text of a date number, which must be a valid date. */
 export const toIsoDate = (date: number): string => {
   const year = (date / 10_000) | 0;

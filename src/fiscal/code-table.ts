@@ -1,6 +1,6 @@
 /**
  * The place codes and their periods of validity, which are everything that a check needs. They are in flat arrays, so that
- * a look-up costs one array read, and are unpacked code by code, so that a first check does not wait for the others.
+ * a look-up costs one array read, and are read code by code from the blocks that unpack-codes.ts unpacks.
  *
  * A code is a slot: the position of its letter in {@link PLACE_LETTERS} times 1000, plus its number. The code block has two
  * characters for each slot: an index into the span block. Index 0 is an unknown code, and index 1 an undated place. Any
@@ -8,8 +8,10 @@
  * characters each: an index, from 1, into the date block (see {@link dateAt}), or 0 for an unknown start or no end. All
  * characters are base64url digits.
  */
-import { codeBlock, dateBlock, spanBlock } from './data/code-table.ts';
+import { codeBlocks, dateBlock } from './data/code-table.ts';
+import { DIGIT_VALUES } from './packed-symbols.ts';
 import { byteAt, intAt } from './typed-access.ts';
+import type { CodeBlocks } from './unpack-codes.ts';
 
 /** The letters with which a codice catastale can begin. Z is a foreign state. */
 export const PLACE_LETTERS = 'ABCDEFGHILMZ';
@@ -77,25 +79,16 @@ const codeText = (slot: number, texts: string[]): string => {
   return text;
 };
 
-/** The value of a base64url digit by its character code. */
-export const DIGIT_VALUES: Uint8Array = (() => {
-  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const values = new Uint8Array(128);
-  for (let value = 0; value < 64; value++) values[digits.charCodeAt(value)] = value;
-  return values;
-})();
-
 /** The value of the base64url digit at an index. */
-export const digitAt = (block: string, at: number): number => byteAt(DIGIT_VALUES, block.charCodeAt(at));
+const digitAt = (block: string, at: number): number => byteAt(DIGIT_VALUES, block.charCodeAt(at));
 
-export const pairAt = (block: string, at: number): number =>
-  (digitAt(block, at) << 6) | digitAt(block, at + 1);
+const pairAt = (block: string, at: number): number => (digitAt(block, at) << 6) | digitAt(block, at + 1);
 
 /**
  * The date number of an index; index 0 has none. The block counts months of 31 days from 1850: three digits hold
  * (year - 1850) * 372 + (month - 1) * 31 + day - 1.
  */
-export const dateAt = (index: number): number => {
+const dateAt = (index: number): number => {
   if (index === 0) return 0;
   if (dates === '') dates = dateBlock();
   return dateOfDigits(dates, index * 3 - 3);
@@ -109,8 +102,21 @@ export const dateOfDigits = (block: string, at: number): number => {
 };
 
 let dates = '';
-let codes = '';
-let spanText = '';
+let readBlocks: ((letter: number) => CodeBlocks) | undefined;
+/** Indexed by letter; each is unpacked at its first use. */
+const blocks: (CodeBlocks | undefined)[] = [];
+
+/**
+ * Returns the first and last days of a code, one span after the other; 0 is an unknown start or no end. Returns no days for
+ * an undated code, undefined for an unknown one.
+ */
+export const readSpans = (slot: number): readonly number[] | undefined => {
+  const kind = codeKind(slot);
+  if (kind === UNKNOWN_CODE) return undefined;
+  if (kind === UNDATED_CODE) return [];
+  const days = spans.get(slot) ?? [intAt(starts, slot), intAt(ends, slot)];
+  return Array.from(days, (day) => (day === OPEN_END ? 0 : day));
+};
 
 const decimalAt = (text: string, at: number): number => {
   const digit = text.charCodeAt(at) - 48;
@@ -124,34 +130,31 @@ const isInOneSpan = (several: Int32Array, date: number): boolean => {
   return false;
 };
 
-/** Whether the dates of the code are unknown. Does not unpack the code. */
-export const isUndatedCode = (slot: number): boolean => spanIndex(slot) === 1;
-
-const spanIndex = (slot: number): number => {
-  if (codes === '') [codes, spanText] = [codeBlock(), spanBlock()];
-  return pairAt(codes, slot * 2);
-};
-
 const unpackedKind = (slot: number): number => {
-  const index = spanIndex(slot);
+  const letter = (slot / 1000) | 0;
+  readBlocks ??= codeBlocks();
+  const block = blocks[letter] ?? readBlocks(letter);
+  blocks[letter] = block;
+  const index = pairAt(block.codes, (slot % 1000) * 2);
   kinds[slot] = index === 0 ? UNKNOWN_CODE : index === 1 ? UNDATED_CODE : ONE_SPAN;
   ends[slot] = OPEN_END;
-  if (index > 1) unpackSpans(slot, index * 5);
+  if (index > 1) unpackSpans(slot, block.spans.slice(index * 5));
   return byteAt(kinds, slot);
 };
 
-const unpackSpans = (slot: number, start: number): void => {
-  starts[slot] = dateAt(pairAt(spanText, start + 1));
-  ends[slot] = spanEnd(start);
-  if (!isFollowed(start)) return;
+/** Unpacks the spans of a code, the first of those in the text. */
+const unpackSpans = (slot: number, text: string): void => {
+  starts[slot] = dateAt(pairAt(text, 1));
+  ends[slot] = spanEnd(text, 0);
+  if (!isFollowed(text, 0)) return;
   kinds[slot] = SEVERAL_SPANS;
   const several = [intAt(starts, slot), intAt(ends, slot)];
-  for (let at = start; isFollowed(at); at += 5)
-    several.push(dateAt(pairAt(spanText, at + 6)), spanEnd(at + 5));
+  for (let at = 0; isFollowed(text, at); at += 5)
+    several.push(dateAt(pairAt(text, at + 6)), spanEnd(text, at + 5));
   ends[slot] = several.at(-1) ?? OPEN_END;
   spans.set(slot, Int32Array.from(several));
 };
 
-const spanEnd = (at: number): number => dateAt(pairAt(spanText, at + 3)) || OPEN_END;
+const spanEnd = (text: string, at: number): number => dateAt(pairAt(text, at + 3)) || OPEN_END;
 
-const isFollowed = (at: number): boolean => digitAt(spanText, at) === 1;
+const isFollowed = (text: string, at: number): boolean => digitAt(text, at) === 1;

@@ -1,6 +1,6 @@
 /** Finds records by their whole name. */
 import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { digitAt, isUndatedCode, SLOT_COUNT } from './code-table.ts';
+import { SLOT_COUNT } from './code-table.ts';
 import {
   BUCKET_COUNT,
   FNV_PRIME,
@@ -11,7 +11,8 @@ import {
   stepHash,
   toBucket,
 } from './fold-name.ts';
-import { ALIAS, PERIOD_FLAGS, placeParts, readLine, readRecords } from './place-records.ts';
+import { DIGIT_VALUES } from './packed-symbols.ts';
+import { ALIAS, PERIOD_FLAGS, placeBlock, readLine, readRecords } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 /** Calls back for each record that has the last folded name. */
@@ -107,9 +108,8 @@ const buildIndex = (): NameIndex => {
     made.hashes[count] = hash;
     made.slots[count] = slot;
   };
-  const parts = placeParts();
   for (let slot = 0; slot < SLOT_COUNT; slot += SLOTS_OF_PART)
-    scanPart(parts[slot / SLOTS_OF_PART] ?? '', slot, add);
+    scanPart(placeBlock(slot / SLOTS_OF_PART), slot, add);
   return made;
 };
 
@@ -140,7 +140,7 @@ const scanPart = (text: string, firstSlot: number, add: (hash: number, slot: num
       at = lineEnd < 0 ? text.length : lineEnd;
       continue;
     }
-    const start = isPeriod ? afterDates(text, at, slot) : at;
+    const start = isPeriod ? afterDates(text, at) : at;
     let hash = startHash;
     let hasAccents = false;
     // Most of the time is spent here, before engines have compiled it. Therefore this loop has no calls, and tests for
@@ -185,10 +185,9 @@ const stepFold = (hash: number, fold: number): number => {
 };
 
 /** Returns the index after the flags, province and dates of a period. */
-const afterDates = (text: string, start: number, slot: number): number => {
-  const flags = digitAt(text, start);
-  const at = start + 1 + (flags & PERIOD_FLAGS.province);
-  if (isUndatedCode(slot)) return at;
-  const hasStart = (flags & (PERIOD_FLAGS.startsNextDay | PERIOD_FLAGS.unknownStart)) === 0;
-  return at + (hasStart ? 2 : 0) + ((flags & PERIOD_FLAGS.isOpen) === 0 ? 2 : 0);
+const afterDates = (text: string, start: number): number => {
+  const flags = byteAt(DIGIT_VALUES, text.charCodeAt(start));
+  const hasStart = (flags & PERIOD_FLAGS.unknownStart) === 0;
+  const hasEnd = (flags & PERIOD_FLAGS.isOpen) === 0;
+  return start + 1 + (flags & PERIOD_FLAGS.province) + (hasStart ? 3 : 0) + (hasEnd ? 3 : 0);
 };

@@ -6,9 +6,9 @@
  * unknown codes. A line has periods joined by `;`, then aliases, each after `@`, then, after `#`, how the place ended.
  *
  * A period begins with a base64url digit of flags: 1 its name follows (otherwise it has the previous one), 2 its province
- * follows, 4 it starts the day after the previous period, 8 it has not ended, 16 its start is unknown. Then come province
- * (two letters), start and end (two digits each, indices of dates), and name. Undated codes have no dates here. Lower-case
- * letters represent accented ones, in the order of ACCENTED_LETTERS.
+ * follows, 4 it has not ended, 8 its start is unknown; undated places have 4 and 8. Then come province (two letters), start
+ * and end (three digits each, see `dateOfDigits`), and name. Lower-case letters represent accented ones, in the order of
+ * ACCENTED_LETTERS.
  *
  * The end, after `#`, has for undated places, if a source gives it, `!` and the day after the last one (three digits); then
  * a letter for the evidence (see `EVIDENCE_LETTERS` in scripts/generate-fiscal-data.ts) and the code of the successor, or, after `d`, the codes of all
@@ -16,26 +16,22 @@
  */
 
 import { toLetter } from './block-letters.ts';
-import { dayAfter } from './calendar-date.ts';
 import {
   codeKind,
-  DIGIT_VALUES,
-  dateAt,
   dateOfDigits,
   isInForce,
   isKnownCode,
   OPEN_END,
-  pairAt,
   SLOT_COUNT,
   slotOfCode,
   UNDATED_CODE,
 } from './code-table.ts';
 import { placeBlocks } from './data/places.ts';
+import { DIGIT_VALUES } from './packed-symbols.ts';
 
 export type PlaceRecords = {
   readonly count: number;
-  /** The blocks, and the lines of those that were used, indexed by the letter of codes. */
-  readonly parts: readonly string[];
+  /** The lines of the blocks that were used, indexed by the letter of codes. */
   readonly lines: (readonly string[] | undefined)[];
   /** Indexed by record. Provinces are `first letter * 26 + second`, letters from 0. */
   readonly slot: Uint16Array;
@@ -76,13 +72,16 @@ export const allRecords = (): PlaceRecords => {
   return records;
 };
 
-/** The blocks, by letter of codes. */
-export const placeParts = (): readonly string[] => {
-  parts ??= placeBlocks();
-  return parts;
+/** Returns the block of a letter of codes, which is unpacked at its first use. */
+export const placeBlock = (letter: number): string => {
+  readBlock ??= placeBlocks();
+  const block = blocks[letter] ?? readBlock(letter);
+  blocks[letter] = block;
+  return block;
 };
 
-let parts: readonly string[] | undefined;
+let readBlock: ((letter: number) => string) | undefined;
+const blocks: (string | undefined)[] = [];
 
 /** Unpacks the records of the slot, if necessary, and returns all unpacked ones. */
 export const readRecords = (slot: number): PlaceRecords => {
@@ -94,7 +93,7 @@ export const readRecords = (slot: number): PlaceRecords => {
 /** Returns the line of a slot in its block. */
 export const readLine = (records: PlaceRecords, slot: number): string => {
   const letter = (slot / 1000) | 0;
-  const lines = records.lines[letter] ?? (records.parts[letter] as string).split('~');
+  const lines = records.lines[letter] ?? placeBlock(letter).split('~');
   records.lines[letter] = lines;
   return lines[slot % 1000] as string;
 };
@@ -161,6 +160,23 @@ export const hasEndedBefore = (slot: number, date: number): boolean => {
   return date > (records.to[last] as number);
 };
 
+/** The comuni in force, in the order of their codes. */
+export const comuniInForce = (): readonly number[] => {
+  if (inForce !== undefined) return inForce;
+  const records = allRecords();
+  const slots = Array.from({ length: SLOT_COUNT - 1000 }, (_, slot) => slot);
+  inForce = slots.filter((slot) => records.periods[slot] !== 0 && recordToday(records, slot) >= 0);
+  return inForce;
+};
+
+/** The numbers of the provinces of {@link comuniInForce}. */
+export const provincesInForce = (): readonly number[] => {
+  const records = allRecords();
+  return comuniInForce().map((slot) => records.province[recordToday(records, slot)] as number);
+};
+
+let inForce: readonly number[] | undefined;
+
 const readNext = (slot: number): number => readRecords(slot).successor[slot] as number;
 
 export const isStato = (slot: number): boolean => slot >= SLOT_COUNT - 1000;
@@ -175,7 +191,6 @@ export const RECORD_CAPACITY = 20_000;
 
 const newRecords = (): Writable<PlaceRecords> => ({
   count: 0,
-  parts: placeParts(),
   lines: [],
   slot: new Uint16Array(RECORD_CAPACITY),
   province: new Uint16Array(RECORD_CAPACITY),
@@ -194,7 +209,7 @@ const newRecords = (): Writable<PlaceRecords> => ({
 });
 
 /** The bits of a period's flags. Two is also the length of the province. */
-export const PERIOD_FLAGS = { name: 1, province: 2, startsNextDay: 4, isOpen: 8, unknownStart: 16 } as const;
+export const PERIOD_FLAGS = { name: 1, province: 2, isOpen: 4, unknownStart: 8 } as const;
 
 const PERIOD = 59;
 const ALIAS_MARK = 64;
@@ -242,17 +257,13 @@ const unpackPeriod = (records: Writable<PlaceRecords>, line: string, start: numb
   at += flags & PERIOD_FLAGS.province;
   records.to[record] = OPEN_END;
   if (codeKind(records.slot[record] as number) === UNDATED_CODE) records.kind[record] = UNDATED;
-  else {
-    if ((flags & PERIOD_FLAGS.startsNextDay) !== 0)
-      records.from[record] = dayAfter(records.to[record - 1] as number);
-    else if ((flags & PERIOD_FLAGS.unknownStart) === 0) {
-      records.from[record] = dateAt(pairAt(line, at));
-      at += 2;
-    }
-    if ((flags & PERIOD_FLAGS.isOpen) === 0) {
-      records.to[record] = dateAt(pairAt(line, at));
-      at += 2;
-    }
+  if ((flags & PERIOD_FLAGS.unknownStart) === 0) {
+    records.from[record] = dateOfDigits(line, at);
+    at += 3;
+  }
+  if ((flags & PERIOD_FLAGS.isOpen) === 0) {
+    records.to[record] = dateOfDigits(line, at);
+    at += 3;
   }
   if ((flags & PERIOD_FLAGS.name) !== 0) return unpackName(records, line, at);
   records.nameStart[record] = records.nameStart[record - 1] as number;

@@ -12,8 +12,8 @@ import { istatProvinceNumber } from './istat-provinces.ts';
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord, placeToday } from './place.ts';
 import {
   allRecords,
+  comuniInForce,
   findSuccessor,
-  isStato,
   type PlaceRecords,
   provinceNumber,
   recordToday,
@@ -196,14 +196,8 @@ let capsBySlot: Map<number, string> | undefined;
 /** The block has the comuni of today in the order of their codes, which is the order of slots. */
 const capsOfSlots = (): ReadonlyMap<number, string> => {
   if (capsBySlot !== undefined) return capsBySlot;
-  const records = allRecords();
   const texts = capBlock().split(' ');
-  capsBySlot = new Map();
-  let line = 0;
-  for (let slot = 0; slot < SLOT_COUNT; slot++) {
-    if (records.periods[slot] === 0 || isStato(slot) || recordToday(records, slot) < 0) continue;
-    capsBySlot.set(slot, texts[line++] ?? '');
-  }
+  capsBySlot = new Map(comuniInForce().map((slot, line) => [slot, texts[line] ?? '']));
   return capsBySlot;
 };
 

@@ -52,11 +52,11 @@ describe('the package @rtc-service/fiscal', () => {
   });
 
   it.each(['@rtc-service/fiscal', '@rtc-service/fiscal/check'])(
-    'costs a page that only checks codes, with %s, less than 35 kB',
+    'costs a page that only checks codes, with %s, less than 22.5 kB',
     async (name) => {
       const consumer = `page-${name.split('/').length}`;
       const code = await bundle(consumer, `import { check } from '${name}'; globalThis.check = check;`);
-      expect(gzipSync(code, { level: 9 }).length).toBeLessThan(35_000);
+      expect(gzipSync(code, { level: 9 }).length).toBeLessThan(22_500);
     },
   );
 

@@ -1,0 +1,97 @@
+/**
+ * The coding of the packed tables: Huffman codes, as gzip has them, but with a code of its own for each kind of number and for
+ * each context in which it stands, which gzip cannot know.
+ */
+
+/** Reads the next symbol of a kind, in a context below the number of contexts of the kind. */
+export type ReadSymbol = (context: number) => number;
+
+/** A packed table. Its parts can be read without each other. */
+export type Packed = {
+  /** For each kind and context, the bits of each symbol: one digit each, `A` for symbols that do not occur. */
+  readonly lengths: string;
+  /** The bits of each part, six in a base64url digit. */
+  readonly parts: readonly string[];
+};
+
+/** The symbols of a table: those that are read or, while a table is packed, those that are to be written. */
+export type Symbols = {
+  /** Returns a reader of symbols below this size. */
+  readonly addKind: (size: number, contexts: number) => ReadSymbol;
+  /** Begins to read a part. */
+  readonly open: (part: number) => void;
+};
+
+export const unpackSymbols = ({ lengths, parts }: Packed): Symbols => {
+  let nextLength = 0;
+  let text = '';
+  let at = 0;
+  let digit = 0;
+  let bits = 0;
+  const addKind = (size: number, contexts: number): ReadSymbol => {
+    const codes = Array.from({ length: contexts }, (_, context) =>
+      readCode(lengths, nextLength + context * size, size),
+    );
+    nextLength += contexts * size;
+    return (context) => {
+      const { counts, symbols } = codes[context] as HuffmanCode;
+      // `first` is the first code of a length, and `index` its place among all symbols.
+      let [code, first, index] = [0, 0, 0];
+      for (let length = 1; length <= MOST_BITS; length++) {
+        if (bits === 0) {
+          digit = DIGIT_VALUES[text.charCodeAt(at++)] as number;
+          bits = 6;
+        }
+        bits -= 1;
+        code += (digit >> bits) & 1;
+        const count = counts[length] as number;
+        if (code - first < count) return symbols[index + code - first] as number;
+        index += count;
+        first = (first + count) << 1;
+        code <<= 1;
+      }
+      return 0;
+    };
+  };
+  return {
+    addKind,
+    open: (part) => {
+      text = parts[part] ?? '';
+      at = bits = 0;
+    },
+  };
+};
+
+/** How many symbols have a code of each length, and the symbols in the order of their codes. */
+type HuffmanCode = { readonly counts: Uint16Array; readonly symbols: Uint16Array };
+
+export const MOST_BITS = 15;
+
+const readCode = (lengths: string, start: number, size: number): HuffmanCode => {
+  const counts = new Uint16Array(MOST_BITS + 1);
+  for (let symbol = 0; symbol < size; symbol++) {
+    const length = DIGIT_VALUES[lengths.charCodeAt(start + symbol)] as number;
+    counts[length] = (counts[length] as number) + 1;
+  }
+  const next = new Uint16Array(MOST_BITS + 1);
+  for (let length = 1; length < MOST_BITS; length++)
+    next[length + 1] = (next[length] as number) + (counts[length] as number);
+  const symbols = new Uint16Array(size);
+  for (let symbol = 0; symbol < size; symbol++) {
+    const length = DIGIT_VALUES[lengths.charCodeAt(start + symbol)] as number;
+    if (length === 0) continue;
+    const index = next[length] as number;
+    symbols[index] = symbol;
+    next[length] = index + 1;
+  }
+  return { counts, symbols };
+};
+
+export const BASE64URL_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** The value of a base64url digit by its character code. */
+export const DIGIT_VALUES: Uint8Array = (() => {
+  const values = new Uint8Array(128);
+  for (let value = 0; value < 64; value++) values[BASE64URL_DIGITS.charCodeAt(value)] = value;
+  return values;
+})();

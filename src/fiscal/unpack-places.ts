@@ -1,0 +1,231 @@
+import { daysInMonth } from './calendar-date.ts';
+import { BASE64URL_DIGITS, type Symbols } from './packed-symbols.ts';
+import { dateDigits } from './unpack-codes.ts';
+
+/** What is not packed in symbols. */
+export type KnownOfPlaces = {
+  /** The abbreviations of all provinces, two letters each. */
+  readonly provinces: string;
+  /** Days that are in no span, as unpackDates returns them: of later names, and on which undated places were gone. */
+  readonly dates: readonly number[];
+  /** By letter: the names of all periods, and those in other languages, as {@link createNameReader} reads them. */
+  readonly names: readonly string[];
+  readonly aliases: readonly string[];
+  /**
+   * Returns the first and last days of a code, one span after the other, as date numbers; 0 is an unknown start or no end.
+   * Returns no days for an undated code, undefined for an unknown one.
+   */
+  readonly readSpans: (slot: number) => readonly number[] | undefined;
+};
+
+/**
+ * Returns a function that unpacks the block of a letter, as place-records.ts describes it. A place begins and ends with its
+ * spans, so that only the days between two of its names are packed.
+ */
+export const createPlaceReader = (symbols: Symbols, known: KnownOfPlaces): ((letter: number) => string) => {
+  const readers = createReaders(symbols, known);
+  return (letter) => {
+    symbols.open(letter);
+    const ofLetter: Readers = {
+      ...readers,
+      readName: createNameReader(known.names[letter] ?? ''),
+      readAlias: createNameReader(known.aliases[letter] ?? ''),
+    };
+    const lines: string[] = [];
+    for (let slot = letter * 1000; slot < letter * 1000 + 1000; slot++) {
+      const spans = known.readSpans(slot);
+      lines.push(spans === undefined ? '' : readLine(ofLetter, { spans, isState: slot >= FIRST_STATE }));
+    }
+    return lines.join('~');
+  };
+};
+
+const FIRST_STATE = 11_000;
+
+type Place = { readonly spans: readonly number[]; readonly isState: boolean };
+
+type Readers = ReturnType<typeof createReaders> & {
+  readonly readName: () => string;
+  readonly readAlias: () => string;
+};
+
+const createReaders = ({ addKind }: Symbols, { provinces, dates }: KnownOfPlaces) => ({
+  provinces,
+  dates,
+  readCount: addKind(16, 6),
+  readProvince: addKind(128, 11),
+  readNextProvince: addKind(128, 128),
+  readChange: addKind(8, 8),
+  readDate: addKind(dates.length, 5),
+  readMaybeDate: addKind(dates.length + 1, 1),
+  readAliasCount: addKind(64, 1),
+  readEvidence: addKind(6, 4),
+  readLetter: addKind(12, 1),
+  readHighNumber: addKind(32, 1),
+  readLowNumber: addKind(32, 1),
+  isFollowed: addKind(2, 1),
+});
+
+/** What a name differs in from the one before it: a bit for each. */
+const CHANGED = { name: 1, province: 2, span: 4 } as const;
+
+/** The number of periods of a place whose days do not follow from its spans. */
+const IRREGULAR = 0;
+
+const readLine = (readers: Readers, place: Place): string => {
+  const counts = readers.readCount(countContext(place));
+  const periods =
+    counts >> 1 === IRREGULAR
+      ? readIrregularPeriods(readers)
+      : readRegularPeriods(readers, place.spans, counts >> 1);
+  const aliases = (counts & 1) === 0 ? '' : readAliases(readers);
+  return periods + aliases + readEnding(readers, place);
+};
+
+const countContext = ({ spans, isState }: Place): number => {
+  if (spans.length === 0) return 0;
+  const hasEnded = spans.at(-1) !== 0;
+  return isState ? 1 : spans.length > 2 ? 4 + (hasEnded ? 1 : 0) : 2 + (hasEnded ? 1 : 0);
+};
+
+const readRegularPeriods = (readers: Readers, spans: readonly number[], count: number): string => {
+  let name = readers.readName();
+  let province = readers.readProvince(provinceContext(spans[0], name));
+  let shown = provinceText(readers, province);
+  let from = digitsOfDate(spans[0]);
+  let [text, at, change] = ['', 0, 0];
+  for (let left = count; left > 1; left--) {
+    change = readers.readChange(change);
+    const isElsewhere = (change & CHANGED.province) !== 0;
+    const nextName = (change & CHANGED.name) === 0 ? '' : readers.readName();
+    if (isElsewhere) province = readers.readNextProvince(province);
+    const days = readDaysBetween(readers, spans.slice(at), change);
+    if ((change & CHANGED.span) !== 0) at += 2;
+    text += `${writePeriod({ name, shown, from, to: days.to })};`;
+    [name, shown, from] = [nextName, isElsewhere ? provinceText(readers, province) : '', days.from];
+  }
+  return text + writePeriod({ name, shown, from, to: digitsOfDate(spans.at(-1)) });
+};
+
+/** Returns the last day of a name and the first one of the next. */
+const readDaysBetween = (
+  { dates, readDate }: Readers,
+  spans: readonly number[],
+  change: number,
+): { readonly to: string; readonly from: string } => {
+  if (spans.length === 0) return { to: '', from: '' };
+  if ((change & CHANGED.span) !== 0) return { to: digitsOfDate(spans[1]), from: digitsOfDate(spans[2]) };
+  const first = dates[readDate(change)] ?? 0;
+  return { to: dateDigits(dayBefore(first)), from: dateDigits(first) };
+};
+
+const readIrregularPeriods = (readers: Readers): string => {
+  const count = readers.readCount(0) >> 1;
+  let province = 0;
+  const readDay = (): string => {
+    const index = readers.readMaybeDate(0);
+    return index === 0 ? '' : dateDigits(readers.dates[index - 1] ?? 0);
+  };
+  return Array.from({ length: count }, () => {
+    const change = readers.readChange(0);
+    const name = (change & CHANGED.name) === 0 ? '' : readers.readName();
+    const isElsewhere = (change & CHANGED.province) !== 0;
+    if (isElsewhere) province = readers.readNextProvince(province);
+    return writePeriod({
+      name,
+      shown: isElsewhere ? provinceText(readers, province) : '',
+      from: readDay(),
+      to: readDay(),
+    });
+  }).join(';');
+};
+
+type Period = { readonly name: string; readonly shown: string; readonly from: string; readonly to: string };
+
+/** The flags are those of place-records.ts. */
+const writePeriod = ({ name, shown, from, to }: Period): string => {
+  const flags = (name === '' ? 0 : 1) + shown.length + (to === '' ? 4 : 0) + (from === '' ? 8 : 0);
+  return BASE64URL_DIGITS.charAt(flags) + shown + from + to + name;
+};
+
+const provinceText = ({ provinces }: Readers, province: number): string =>
+  provinces.slice(province * 2, province * 2 + 2);
+
+/** Tells a province apart by the first day, if many places of one part of the country have it, or by the last letter. */
+const provinceContext = (start: number | undefined, name: string): number => {
+  if (start === undefined) return 0;
+  if (start === FIRST_DAY_OF_KINGDOM) return 7 + ENDINGS.indexOf(name.charAt(name.length - 1));
+  return 2 + ANNEXATIONS.indexOf(start);
+};
+
+const FIRST_DAY_OF_KINGDOM = 18_610_317;
+
+/** When Veneto, Rome, Trentino and the coast became part of the kingdom. */
+const ANNEXATIONS: readonly number[] = [18_661_119, 18_710_115, 19_201_016, 19_210_105];
+
+const ENDINGS = 'AEO';
+
+const readAliases = ({ readAliasCount, readAlias }: Readers): string =>
+  Array.from({ length: readAliasCount(0) }, () => `@${readAlias()}`).join('');
+
+/** Reads how a place ended. Places in force have nothing of it. */
+const readEnding = (readers: Readers, { spans, isState }: Place): string => {
+  if (spans.at(-1) === 0) return '';
+  const isUndated = spans.length === 0;
+  const gone = isUndated ? readers.readMaybeDate(0) : 0;
+  const evidence = readers.readEvidence(isUndated ? (gone === 0 ? 0 : 1) : isState ? 2 : 3);
+  if (gone === 0 && evidence === 0) return '';
+  const text = gone === 0 ? '#' : `#!${dateDigits(readers.dates[gone - 1] ?? 0)}`;
+  return evidence === 0 ? text : text + EVIDENCE_LETTERS.charAt(evidence) + readSuccessors(readers, evidence);
+};
+
+export const EVIDENCE_LETTERS = ' icsdt';
+const DIVIDED = EVIDENCE_LETTERS.indexOf('d');
+
+const readSuccessors = (readers: Readers, evidence: number): string => {
+  let text = '';
+  do {
+    const letter = readers.readLetter(0);
+    const number = readers.readHighNumber(0) * 32 + readers.readLowNumber(0);
+    text += 'ABCDEFGHILMZ'.charAt(letter) + String(number).padStart(3, '0');
+  } while (evidence === DIVIDED && readers.isFollowed(0) === 1);
+  return text;
+};
+
+/**
+ * Reads names that are written without the letters that they share with the beginning of the name before: a mark for their
+ * number, then the others. Names are in the order of codes, which is mostly that of the alphabet, and so half as long. They
+ * are not coded further, because pages are compressed anyway, and this is quicker.
+ */
+const createNameReader = (text: string): (() => string) => {
+  let at = 0;
+  let name = '';
+  return () => {
+    const shared = SHARED_MARKS.indexOf(text.charAt(at));
+    const start = at + 1;
+    at = start;
+    while (at < text.length && !isSharedMark(text.charCodeAt(at))) at++;
+    name = name.slice(0, shared) + text.slice(start, at);
+    return name;
+  };
+};
+
+/** The marks by the number of shared letters: characters of which no name has one. */
+export const SHARED_MARKS = '0123456789:;<>?@';
+
+/** Names have letters, and characters before the digits. */
+const isSharedMark = (character: number): boolean => character >= 48 && character <= 64 && character !== 61;
+
+const digitsOfDate = (date = 0): string =>
+  date === 0
+    ? ''
+    : dateDigits(
+        (((date / 10_000) | 0) - 1850) * 372 + ((((date / 100) | 0) % 100) - 1) * 31 + (date % 100) - 1,
+      );
+
+/** Returns the day before, as a count of days in months of 31. */
+const dayBefore = (count: number): number => {
+  if (count % 31 > 0) return count - 1;
+  const month = count / 31 - 1;
+  return month * 31 + daysInMonth(1850 + ((month / 12) | 0), (month % 12) + 1) - 1;
+};
