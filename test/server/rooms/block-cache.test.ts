@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ChangeHub } from '../../../src/server/platform/storage/changes.ts';
-import {
-  MAX_AGE_MS,
-  MAX_CACHED_BLOCKS,
-  MAX_WAIT_MS,
-  openBlockCache,
-} from '../../../src/server/rooms/blocks/blocks.ts';
+import { MAX_AGE_MS, MAX_WAIT_MS } from '../../../src/server/platform/storage/row-cache.ts';
+import { MAX_CACHED_BLOCKS, openBlockCache } from '../../../src/server/rooms/blocks/blocks.ts';
 import type { Block, BlockStore } from '../../../src/server/rooms/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { BlockDuration, BlockList, Block as WireBlock } from '../../../contract/blocks.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import { nameFault } from '../../../contract/names.ts';
@@ -11,8 +10,8 @@ import { forEachConcurrently } from '../../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../../platform/livekit/media-event.ts';
 import type { MediaServer } from '../../platform/livekit/media-server.ts';
 import type { Log } from '../../platform/log.ts';
-import { openCachedReading } from '../../platform/storage/cached-reading.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
+import { type FindRow, MAX_GAP_MS, openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
 import type { Block, BlockSubject, RoomStores } from '../store.ts';
 
 /*
@@ -196,114 +195,28 @@ async function remove({ mediaServer, log }: RemoveBlockedDeps, subject: BlockSub
   }
 }
 
-/*
- * Caches the blocks in memory, so that issuing a token needs no read.
- *
- * While the database does not respond the last blocks that were read apply. Nobody can be blocked in that time; a
- * participant who was blocked just before is removed on joining.
- */
-
-/** Maximum time for which an instance that was not notified may miss a new block. */
-export const MAX_AGE_MS = 5000;
-
-/** Maximum time for which a token waits for a database that does not respond, if there are cached blocks. */
-export const MAX_WAIT_MS = 1000;
-
 /** With more blocks than this, of some hundred bytes each, every token reads its own block from the database. */
 export const MAX_CACHED_BLOCKS = 50_000;
 
-/**
- * Returns undefined for an identity that is not blocked now, and a promise only if the database has to be read. It rejects
- * with storage-unavailable.
- */
-export type FindBlock = (subject: BlockSubject) => Block | undefined | Promise<Block | undefined>;
-
-type BlockCache = { readonly find: FindBlock; readonly close: () => void };
+export type FindBlock = FindRow<Block, BlockSubject>;
 
 type BlockCacheDeps = {
-  readonly store: RoomStores & { readonly changes: ChangeFeed };
-  /** The store's clock, so that a block ends on all instances at once. */
+  readonly store: Pick<RoomStores, 'blocks'> & { readonly changes: ChangeFeed };
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
 };
 
-/** Undefined when there are too many blocks to keep in memory. */
-type Blocks = ReadonlyMap<string, Block> | undefined;
-
-/** Blocks of one statement, between two of which others have their turn. */
-const READ_AT_ONCE = 1_000;
-
 /**
- * Everything is read again after this time without a reading. Ended blocks are kept for twice as long, so that no reading
- * misses one that was lifted.
+ * Nobody can be blocked while the database does not respond; a participant who was blocked just before is removed on
+ * joining.
  */
-const MAX_GAP_MS = 600_000;
-
-/** Returns a function that reads all blocks when it is called first, and then what has changed since. */
-function followBlocks({ store: { blocks }, clock }: BlockCacheDeps) {
-  let known: { all: Map<string, Block> | undefined; change: number; readAt: number } | undefined;
-  const readAll = async (readAt: number): Promise<Blocks> => {
-    // Read first: what changes in the meantime is read again.
-    const change = await blocks.lastChange();
-    const now = clock.now();
-    const all = new Map<string, Block>();
-    for (let after: Block | undefined; ; ) {
-      const rows = await blocks.listLasting({ now, after, limit: READ_AT_ONCE });
-      for (const block of rows) all.set(toKey(block), block);
-      after = rows.at(-1);
-      if (rows.length < READ_AT_ONCE || all.size > MAX_CACHED_BLOCKS) break;
-      await setImmediate();
-    }
-    known = { all: all.size > MAX_CACHED_BLOCKS ? undefined : all, change, readAt };
-    return known.all;
-  };
-  const read = async (): Promise<Blocks> => {
-    const readAt = clock.monotonic();
-    if (known === undefined || readAt - known.readAt >= MAX_GAP_MS) return await readAll(readAt);
-    const { change } = known;
-    const changed = await blocks.listChanged(change, READ_AT_ONCE);
-    if (changed.length === READ_AT_ONCE) return await readAll(readAt);
-    for (const { changeNumber, ...block } of changed) {
-      // Another reading may have gone further in the meantime.
-      if (changeNumber <= known.change) continue;
-      known.change = changeNumber;
-      if (block.blockedUntil === null || block.blockedUntil > clock.now())
-        known.all?.set(toKey(block), block);
-      else known.all?.delete(toKey(block));
-    }
-    known.readAt = readAt;
-    if (known.all !== undefined && known.all.size > MAX_CACHED_BLOCKS) known.all = undefined;
-    return known.all;
-  };
-  return { read };
-}
-
-export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
-  const { read } = followBlocks({ store, clock });
-  const known = openCachedReading({
-    store,
+export function openBlockCache({ store, clock }: BlockCacheDeps): RowCache<Block, BlockSubject> {
+  return openRowCache<Block, BlockSubject>({
+    rows: store.blocks,
+    changes: store.changes,
     clock,
     topic: 'blocks',
-    read,
-    maxAgeMs: MAX_AGE_MS,
-    maxWaitMs: MAX_WAIT_MS,
+    toText: ({ room, identity }) => `${room.length}:${room}${identity}`,
+    lasts: ({ blockedUntil }, now) => blockedUntil === null || blockedUntil > now,
+    maxRows: MAX_CACHED_BLOCKS,
   });
-  const findIn = (blocks: Blocks, subject: BlockSubject): ReturnType<FindBlock> => {
-    const now = clock.now();
-    if (blocks === undefined) return store.blocks.find(subject, now);
-    const block = blocks.get(toKey(subject));
-    const lasts = block !== undefined && (block.blockedUntil === null || block.blockedUntil > now);
-    return lasts ? block : undefined;
-  };
-  return {
-    find: (subject) => {
-      const blocks = known.current();
-      if (!(blocks instanceof Promise)) return findIn(blocks, subject);
-      return blocks.then((read) => findIn(read, subject));
-    },
-    close: known.close,
-  };
-}
-
-function toKey({ room, identity }: BlockSubject): string {
-  return `${room.length}:${room}${identity}`;
 }

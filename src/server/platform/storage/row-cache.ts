@@ -1,0 +1,144 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import { openCachedReading } from './cached-reading.ts';
+import type { ChangeFeed, ChangeTopic } from './changes.ts';
+
+/*
+ * Rows in memory by a key, so that a request needs no read of its row. Everything is read once, and afterwards what has
+ * changed: the rows have numbers in the order in which their changes are committed.
+ *
+ * While the database does not respond the last rows that were read apply.
+ */
+
+/** Maximum time for which an instance that was not notified may miss a change. */
+export const MAX_AGE_MS = 5000;
+
+/** Maximum time for which a request waits for a database that does not respond, if there are cached rows. */
+export const MAX_WAIT_MS = 1000;
+
+/** Rows of one statement, between two of which others have their turn. */
+const READ_AT_ONCE = 1_000;
+
+/**
+ * Everything is read again after this time without a reading. A row whose time is over is kept in the database for twice as
+ * long, so that no reading misses its last change.
+ */
+export const MAX_GAP_MS = 600_000;
+
+/** A row with the number of its last change. */
+export type Numbered<Row> = Row & { readonly changeNumber: number };
+
+export type RowsOverTime<Row, Key> = {
+  /** Lists at most `limit` rows that last at `now`, in the order of their keys, after `after`. */
+  listLasting(query: LastingQuery<Key>): Promise<readonly Row[]>;
+  /** Returns the number of the last change of any row. Changes have numbers in the order in which they are committed. */
+  lastChange(): Promise<number>;
+  /** Lists at most `limit` rows that were changed after this change, in their order, also those whose time is over. */
+  listChanged(after: number, limit: number): Promise<readonly Numbered<Row>[]>;
+  /** Returns the row of the key if it lasts at `now`. */
+  find(key: Key, now: number): Promise<Row | undefined>;
+};
+
+export type LastingQuery<Key> = {
+  readonly now: number;
+  readonly after: Key | undefined;
+  readonly limit: number;
+};
+
+/**
+ * Returns undefined for a key without a row that lasts now, and a promise only if the database has to be read. It rejects
+ * with storage-unavailable.
+ */
+export type FindRow<Row, Key> = (key: Key) => Row | undefined | Promise<Row | undefined>;
+
+export type RowCache<Row, Key> = { readonly find: FindRow<Row, Key>; readonly close: () => void };
+
+export type RowCacheOptions<Row extends Key, Key> = {
+  readonly rows: RowsOverTime<Row, Key>;
+  readonly changes: ChangeFeed;
+  /** The store's clock, so that a row ends on all instances at once. */
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  readonly topic: ChangeTopic;
+  readonly toText: (key: Key) => string;
+  readonly lasts: (row: Row, now: number) => boolean;
+  /** With more rows than this, each request reads its own row from the database. */
+  readonly maxRows: number;
+};
+
+/** Undefined when there are too many rows to keep in memory. */
+type Rows<Row> = ReadonlyMap<string, Row> | undefined;
+
+export function openRowCache<Row extends Key, Key>(options: RowCacheOptions<Row, Key>): RowCache<Row, Key> {
+  const { rows, changes, clock, topic, toText, lasts } = options;
+  const known = openCachedReading({
+    store: { changes },
+    clock,
+    topic,
+    read: followRows(options),
+    maxAgeMs: MAX_AGE_MS,
+    maxWaitMs: MAX_WAIT_MS,
+  });
+  const findIn = (cached: Rows<Row>, key: Key): Row | undefined | Promise<Row | undefined> => {
+    const now = clock.now();
+    if (cached === undefined) return rows.find(key, now);
+    const row = cached.get(toText(key));
+    return row !== undefined && lasts(row, now) ? row : undefined;
+  };
+  return {
+    find: (key) => {
+      const cached = known.current();
+      if (!(cached instanceof Promise)) return findIn(cached, key);
+      return cached.then((read) => findIn(read, key));
+    },
+    close: known.close,
+  };
+}
+
+/** Returns a function that reads all rows when it is called first, and then what has changed since. */
+function followRows<Row extends Key, Key>(options: RowCacheOptions<Row, Key>): () => Promise<Rows<Row>> {
+  const { rows, clock, toText, lasts, maxRows } = options;
+  let known:
+    | { all: Map<string, Row> | undefined; change: number; readAt: number; sweptAt: number }
+    | undefined;
+  const readAll = async (readAt: number): Promise<Rows<Row>> => {
+    // Read first: what changes in the meantime is read again.
+    const change = await rows.lastChange();
+    const now = clock.now();
+    const all = new Map<string, Row>();
+    for (let after: Row | undefined; ; ) {
+      const page = await rows.listLasting({ now, after, limit: READ_AT_ONCE });
+      for (const row of page) all.set(toText(row), row);
+      after = page.at(-1);
+      if (page.length < READ_AT_ONCE || all.size > maxRows) break;
+      await setImmediate();
+    }
+    known = { all: all.size > maxRows ? undefined : all, change, readAt, sweptAt: readAt };
+    return known.all;
+  };
+  const sweep = (all: Map<string, Row>): void => {
+    const now = clock.now();
+    for (const [key, row] of all) if (!lasts(row, now)) all.delete(key);
+  };
+  return async () => {
+    const readAt = clock.monotonic();
+    if (known === undefined || readAt - known.readAt >= MAX_GAP_MS) return await readAll(readAt);
+    const { change } = known;
+    const changed = await rows.listChanged(change, READ_AT_ONCE);
+    if (changed.length === READ_AT_ONCE) return await readAll(readAt);
+    for (const { changeNumber, ...rest } of changed) {
+      // Another reading may have gone further in the meantime.
+      if (changeNumber <= known.change) continue;
+      known.change = changeNumber;
+      const row = rest as unknown as Row;
+      if (lasts(row, clock.now())) known.all?.set(toText(row), row);
+      else known.all?.delete(toText(row));
+    }
+    known.readAt = readAt;
+    if (known.all !== undefined && readAt - known.sweptAt >= MAX_GAP_MS) {
+      sweep(known.all);
+      known.sweptAt = readAt;
+    }
+    if (known.all !== undefined && known.all.size > maxRows) known.all = undefined;
+    return known.all;
+  };
+}
