@@ -168,6 +168,24 @@ type RoomList struct {
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
+// ClosedRoom: A room that is kept closed.
+type ClosedRoom struct {
+	// Room name
+	Name string `json:"name"`
+	// When it was closed
+	ClosedAt string `json:"closedAt"`
+	// When it may be entered again; null for never, until POST /v1/rooms
+	ClosedUntil *string `json:"closedUntil"`
+}
+
+// ClosedRoomList: The rooms that are kept closed, ordered by name.
+type ClosedRoomList struct {
+	// The rooms
+	ClosedRooms []ClosedRoom `json:"closedRooms"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
 // RoomPatch: Changes of the room.
 type RoomPatch struct {
 	// Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is notified
@@ -911,9 +929,9 @@ type WebhookCreate struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL string `json:"url"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
-	// participant_left, track_published, track_unpublished, egress_started, egress_ended, ingress_started,
-	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
-	// ingress_stopped, *.
+	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
+	// ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started,
+	// recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
 	// or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
@@ -928,9 +946,9 @@ type WebhookPatch struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
-	// participant_left, track_published, track_unpublished, egress_started, egress_ended, ingress_started,
-	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
-	// ingress_stopped, *.
+	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
+	// ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started,
+	// recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -942,9 +960,9 @@ type WebhookPut struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
-	// participant_left, track_published, track_unpublished, egress_started, egress_ended, ingress_started,
-	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
-	// ingress_stopped, *.
+	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
+	// ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started,
+	// recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -1162,6 +1180,35 @@ type ParticipantLeftEvent struct {
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool           `json:"reconciled,omitempty"`
 	Participant LeftParticipant `json:"participant"`
+}
+
+// RefusedParticipant: Who joined with an older token, and was removed.
+type RefusedParticipant struct {
+	// The media server's id of this connection
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+}
+
+// RoomJoinRefusedEvent: Somebody joined a room that is kept closed, and was removed; sent once for each time that a
+// room is closed..
+type RoomJoinRefusedEvent struct {
+	// Event name. One of room_join_refused.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled  *bool              `json:"reconciled,omitempty"`
+	Participant RefusedParticipant `json:"participant"`
+	// When the room may be entered again; null for not before it is opened by POST /v1/rooms
+	ClosedUntil *string `json:"closedUntil"`
 }
 
 // TrackParticipant: The participant who publishes the track.
@@ -1415,8 +1462,10 @@ type Event struct {
 	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
-	Reconciled    *bool               `json:"reconciled,omitempty"`
-	Participant   *EventParticipant   `json:"participant,omitempty"`
+	Reconciled  *bool             `json:"reconciled,omitempty"`
+	Participant *EventParticipant `json:"participant,omitempty"`
+	// When the room may be entered again; null for not before it is opened by POST /v1/rooms
+	ClosedUntil   *string             `json:"closedUntil,omitempty"`
 	Track         *EventTrack         `json:"track,omitempty"`
 	Recording     *EventRecording     `json:"recording,omitempty"`
 	Ingress       *EventIngress       `json:"ingress,omitempty"`
@@ -2107,6 +2156,39 @@ func (c *Client) CreateRoom(ctx context.Context, body RoomCreate) (Room, error) 
 	return response, err
 }
 
+// ListClosedRoomsParams is the query of ListClosedRooms. What is zero is not sent.
+type ListClosedRoomsParams struct {
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListClosedRoomsParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListClosedRooms: List the rooms that are kept closed.
+func (c *Client) ListClosedRooms(ctx context.Context, params ListClosedRoomsParams) (ClosedRoomList, error) {
+	var response ClosedRoomList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/closed-rooms", query: params.values()}, &response)
+	return response, err
+}
+
+// AllClosedRooms: List the rooms that are kept closed, every item of every page. It ends after an error.
+func (c *Client) AllClosedRooms(ctx context.Context, params ListClosedRoomsParams) iter.Seq2[ClosedRoom, error] {
+	return pages(func(cursor string) ([]ClosedRoom, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListClosedRooms(ctx, params)
+		return page.ClosedRooms, page.NextCursor, err
+	})
+}
+
 // GetRoom: Read a room.
 func (c *Client) GetRoom(ctx context.Context, roomID string) (Room, error) {
 	var response Room
@@ -2121,9 +2203,24 @@ func (c *Client) UpdateRoom(ctx context.Context, roomID string, body *RoomPatch)
 	return response, err
 }
 
+// DeleteRoomParams is the query of DeleteRoom. What is zero is not sent.
+type DeleteRoomParams struct {
+	// Keeps the room closed until POST /v1/rooms opens it again: nobody gets a token for it, and nobody stays in it
+	Reopen string
+	// Keeps the room closed until this instant in the future, or until POST /v1/rooms
+	Until string
+}
+
+func (params DeleteRoomParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "reopen", params.Reopen)
+	setString(values, "until", params.Until)
+	return values
+}
+
 // DeleteRoom: Close a room and disconnect everyone in it.
-func (c *Client) DeleteRoom(ctx context.Context, roomID string) error {
-	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID), query: nil}, nil)
+func (c *Client) DeleteRoom(ctx context.Context, roomID string, params DeleteRoomParams) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID), query: params.values()}, nil)
 }
 
 // SendRoomData: Send data to clients in a room.

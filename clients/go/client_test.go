@@ -147,7 +147,7 @@ func TestFollowsNoRedirect(t *testing.T) {
 
 func TestEscapesWhatStandsInAPath(t *testing.T) {
 	client, requests := script(t, status(204, ""))
-	if err := client.DeleteRoom(context.Background(), "a/b ?"); err != nil {
+	if err := client.DeleteRoom(context.Background(), "a/b ?", DeleteRoomParams{}); err != nil {
 		t.Error(err)
 	}
 	if (*requests)[0] != "DELETE /prefix/v1/rooms/a%2Fb%20%3F" {

@@ -43,7 +43,7 @@ func TestLiveRooms(t *testing.T) {
 	if !isListed {
 		t.Error("the room is not in the list")
 	}
-	if err := client.DeleteRoom(ctx, name); err != nil {
+	if err := client.DeleteRoom(ctx, name, DeleteRoomParams{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := client.GetRoom(ctx, name); !IsCode(err, "room-not-found") {

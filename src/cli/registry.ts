@@ -6,7 +6,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'rooms',
     section: 'Rooms',
     summary: 'Open rooms',
-    verbs: ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'join', 'delete'],
+    verbs: ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'join', 'closed', 'delete'],
     load: () => import('./commands/rooms/commands.ts'),
   },
   {

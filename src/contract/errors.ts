@@ -58,6 +58,11 @@ export const PROBLEMS = {
   'method-not-allowed': { status: 405, meaning: 'The path exists, but not for this method; see Allow.' },
   'request-timeout': { status: 408, meaning: 'The request did not arrive in time.' },
   conflict: { status: 409, meaning: 'The state of the resource does not allow this now.' },
+  'room-closed': {
+    status: 409,
+    meaning:
+      'The room is kept closed; `closedUntil` is when it may be entered again, null for not before POST /v1/rooms.',
+  },
   'webhook-limit-reached': {
     status: 409,
     meaning: 'There are already MAX_WEBHOOKS webhooks; delete one that you do not need.',

@@ -4,13 +4,17 @@
  * webhook registered; for `*`, or when both names are registered, the name of the delivery table.
  */
 
-/** The names of the delivery table, and room_created, transcription_completed and transcription_failed, which it lacks. */
+/**
+ * The names of the delivery table, and room_created, room_join_refused, transcription_completed and transcription_failed,
+ * which it lacks.
+ */
 export const EVENT_TYPES = [
   'room_created',
   'room_started',
   'room_finished',
   'participant_joined',
   'participant_left',
+  'room_join_refused',
   'track_published',
   'track_unpublished',
   'egress_started',

@@ -63,6 +63,12 @@ const LeftParticipantSchema = Type.Object(
   { $id: 'LeftParticipant', additionalProperties: true, description: 'Who left, and the reason' },
 );
 
+const RefusedParticipantSchema = Type.Object(participantFields, {
+  $id: 'RefusedParticipant',
+  additionalProperties: true,
+  description: 'Who joined with an older token, and was removed',
+});
+
 const TrackParticipantSchema = Type.Object(participantFields, {
   $id: 'TrackParticipant',
   additionalProperties: true,
@@ -233,6 +239,22 @@ export const EVENT_SCHEMAS = {
     { event: nameSchema('participant_left'), ...participantLeft },
     payload('ParticipantLeftEvent', 'A participant left a room.'),
   ),
+  room_join_refused: Type.Object(
+    {
+      event: nameSchema('room_join_refused'),
+      room,
+      ...occurrence,
+      participant: RefusedParticipantSchema,
+      closedUntil: orNull(
+        instantSchema('When the room may be entered again'),
+        'When the room may be entered again; null for not before it is opened by POST /v1/rooms',
+      ),
+    },
+    payload(
+      'RoomJoinRefusedEvent',
+      'Somebody joined a room that is kept closed, and was removed; sent once for each time that a room is closed.',
+    ),
+  ),
   track_published: Type.Object(
     { event: nameSchema('track_published'), ...ofTrack },
     payload('TrackPublishedEvent', 'A participant published a track: a microphone, a camera or a screen.'),
@@ -279,7 +301,7 @@ export const WebhookTestEventSchema = Type.Object(
 export type WebhookTestEvent = Static<typeof WebhookTestEventSchema>;
 
 type Payload = { [T in EventType]: Static<(typeof EVENT_SCHEMAS)[T]> }[EventType];
-type Subject = 'participant' | 'track' | 'recording' | 'ingress' | 'transcription';
+type Subject = 'participant' | 'track' | 'recording' | 'ingress' | 'transcription' | 'closedUntil';
 /** Allows reading any subject before the type of the event is checked, as undefined when the event does not have it. */
 type WithEverySubject<E> = E extends unknown
   ? E & { readonly [S in Exclude<Subject, keyof E>]?: never }

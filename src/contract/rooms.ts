@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { nameSchema, roomIdParameter } from './names.ts';
-import { pageCursor, pageLimit } from './paging.ts';
+import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
 /** LiveKit stores both values as uint32. */
 const MAX_UINT32 = 4_294_967_295;
@@ -61,6 +61,26 @@ export const RoomPatchSchema = Type.Object(
 );
 export type RoomPatch = Static<typeof RoomPatchSchema>;
 
+export const RoomDeleteQuery = Type.Object(
+  {
+    reopen: Type.Optional(
+      Type.Enum(['never'], {
+        description:
+          'Keeps the room closed until POST /v1/rooms opens it again: nobody gets a token for it, and nobody stays in it',
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Keeps the room closed until this instant in the future, or until POST /v1/rooms',
+        examples: ['2026-02-01T08:00:00.000Z'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RoomDeleteQuery = Static<typeof RoomDeleteQuery>;
+
 /**
  * LiveKit's Room in protobuf JSON: camelCase names, enum names, int64 as decimal strings, zero values present;
  * without `turnPassword`, which is a secret. Further fields of newer media servers are passed on.
@@ -104,3 +124,27 @@ export const RoomListSchema = Type.Object(
   { $id: 'RoomList', description: 'Open rooms' },
 );
 export type RoomList = Static<typeof RoomListSchema>;
+
+export const ClosedRoomListQuery = Type.Object(
+  { limit: pageLimit(200, 'default 50'), cursor: pageCursor(MAX_CURSOR_LENGTH) },
+  { additionalProperties: false },
+);
+export type ClosedRoomListQuery = Static<typeof ClosedRoomListQuery>;
+
+export const ClosedRoomSchema = Type.Object(
+  {
+    name: Type.String({ description: 'Room name', examples: ['demo'] }),
+    closedAt: instantSchema('When it was closed'),
+    closedUntil: Type.Union([instantSchema('When it may be entered again'), Type.Null()], {
+      description: 'When it may be entered again; null for never, until POST /v1/rooms',
+    }),
+  },
+  { $id: 'ClosedRoom', description: 'A room that is kept closed' },
+);
+export type ClosedRoom = Static<typeof ClosedRoomSchema>;
+
+export const ClosedRoomListSchema = Type.Object(
+  { closedRooms: Type.Array(ClosedRoomSchema, { description: 'The rooms' }), nextCursor },
+  { $id: 'ClosedRoomList', description: 'The rooms that are kept closed, ordered by name' },
+);
+export type ClosedRoomList = Static<typeof ClosedRoomListSchema>;

@@ -191,6 +191,26 @@ class RoomList(_RoomListRequired, total=False):
     nextCursor: Optional[str]
 
 
+class ClosedRoom(TypedDict):
+    """A room that is kept closed"""
+
+    # Room name
+    name: str
+    # When it was closed
+    closedAt: str
+    # When it may be entered again; null for never, until POST /v1/rooms
+    closedUntil: Optional[str]
+
+
+class ClosedRoomList(TypedDict):
+    """The rooms that are kept closed, ordered by name"""
+
+    # The rooms
+    closedRooms: list[ClosedRoom]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
 class RoomPatch(TypedDict, total=False):
     """Changes of the room"""
 
@@ -1020,7 +1040,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """The webhook to register"""
 
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
     # or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
@@ -1035,7 +1055,7 @@ class WebhookPatch(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1047,7 +1067,7 @@ class WebhookPut(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1303,6 +1323,39 @@ class _ParticipantLeftEventRequired(TypedDict):
 
 class ParticipantLeftEvent(_ParticipantLeftEventRequired, total=False):
     """A participant left a room."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
+class RefusedParticipant(TypedDict):
+    """Who joined with an older token, and was removed"""
+
+    # The media server's id of this connection
+    sid: str
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+
+
+class _RoomJoinRefusedEventRequired(TypedDict):
+    # Event name
+    event: Literal["room_join_refused"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    participant: RefusedParticipant
+    # When the room may be entered again; null for not before it is opened by POST /v1/rooms
+    closedUntil: Optional[str]
+
+
+class RoomJoinRefusedEvent(_RoomJoinRefusedEventRequired, total=False):
+    """Somebody joined a room that is kept closed, and was removed; sent once for each time that a room is closed."""
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
@@ -2195,7 +2248,7 @@ class WebhookTestEvent(_WebhookTestEventRequired, total=False):
 RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 
 
-Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
+Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
 ListTranscriptionsResponse = Union[PostTranscriptionList, TranscriptHitList]
@@ -2267,6 +2320,21 @@ class Operations:
         response: Room = self._call("POST", "/v1/rooms", {}, body, idempotency_key)
         return response
 
+    def list_closed_rooms(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> ClosedRoomList:
+        """List the rooms that are kept closed."""
+        response: ClosedRoomList = self._call("GET", "/v1/closed-rooms", {"limit": limit, "cursor": cursor}, None)
+        return response
+
+    def iterate_closed_rooms(self, *, limit: Optional[int] = None) -> Iterator[ClosedRoom]:
+        """List the rooms that are kept closed: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_closed_rooms(limit=limit, cursor=cursor)
+            yield from page["closedRooms"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
     def get_room(self, room_id: str) -> Room:
         """Read a room."""
         response: Room = self._call("GET", self._path("/v1/rooms/{}", room_id), {}, None)
@@ -2277,9 +2345,20 @@ class Operations:
         response: Room = self._call("PATCH", self._path("/v1/rooms/{}", room_id), {}, body)
         return response
 
-    def delete_room(self, room_id: str) -> None:
+    def delete_room(
+        self,
+        room_id: str,
+        *,
+        reopen: Optional[Literal["never"]] = None,
+        until: Optional[str] = None,
+    ) -> None:
         """Close a room and disconnect everyone in it."""
-        self._call("DELETE", self._path("/v1/rooms/{}", room_id), {}, None)
+        self._call(
+            "DELETE",
+            self._path("/v1/rooms/{}", room_id),
+            {"reopen": reopen, "until": until},
+            None,
+        )
 
     def send_room_data(self, room_id: str, body: RoomData, *, idempotency_key: Optional[str] = None) -> RoomDataSent:
         """Send data to clients in a room."""

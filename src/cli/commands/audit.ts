@@ -4,8 +4,8 @@ import { pathWithIds } from '../../contract/path-with-ids.ts';
 import { WATCH } from '../framework/common-options.ts';
 import { pagedList } from '../framework/lists/paged-list.ts';
 import { LIMIT } from '../framework/lists/read-pages.ts';
+import { pastMoment } from '../framework/moments.ts';
 import { type Command, choice, defineCommand, notEmpty, option } from '../framework/parameters.ts';
-import { pastMoment } from '../framework/past-moment.ts';
 import type { Column } from '../terminal/result.ts';
 import type { Palette } from '../terminal/terminal.ts';
 

@@ -89,6 +89,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'method-not-allowed': EXIT.failure,
   'request-timeout': EXIT.unavailable,
   conflict: EXIT.conflict,
+  'room-closed': EXIT.conflict,
   'webhook-limit-reached': EXIT.conflict,
   'key-limit-reached': EXIT.conflict,
   'idempotency-in-progress': EXIT.conflict,

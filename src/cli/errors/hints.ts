@@ -96,6 +96,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   conflict: 'look at its state, then try again',
   'idempotency-in-progress': 'the same request is still running; try again in a moment',
   'idempotency-key-reused': 'send another Idempotency-Key with another request',
+  'room-closed': 'open it again: rtc rooms create ROOM; rtc rooms closed lists such rooms',
   'webhook-limit-reached':
     "delete webhooks that you do not need (rtc webhooks list, rtc webhooks delete ID), or raise the service's MAX_WEBHOOKS",
   'key-limit-reached':

@@ -9,7 +9,16 @@ import type {
   RoomMuted,
 } from '../../contract/participants.ts';
 import type { RoomData, RoomDataSent } from '../../contract/room-data.ts';
-import type { Room, RoomCreate, RoomList, RoomListQuery, RoomPatch } from '../../contract/rooms.ts';
+import type {
+  ClosedRoom,
+  ClosedRoomList,
+  ClosedRoomListQuery,
+  Room,
+  RoomCreate,
+  RoomList,
+  RoomListQuery,
+  RoomPatch,
+} from '../../contract/rooms.ts';
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { ForgottenWords } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
@@ -28,6 +37,16 @@ export type RoomCreation = {
 
 /** Page size at most 1000; without one, all rooms. */
 export type ListRoomsOptions = QueryOptions<RoomListQuery>;
+
+export type DeleteRoomOptions = CallOptions & {
+  /** Keeps the room closed until it is created again. */
+  readonly reopen?: 'never' | undefined;
+  /** Keeps the room closed until this instant (ISO 8601), or until it is created again. */
+  readonly until?: string | undefined;
+};
+
+/** Page size at most 200; default 50. */
+export type ListClosedRoomsOptions = QueryOptions<ClosedRoomListQuery>;
 
 /** Open rooms of the media server, addressed by name: `client.rooms`. */
 export class Rooms {
@@ -82,9 +101,27 @@ export class Rooms {
     return await this.#transport.call('POST', roomPath(room, 'mute'), withBody(what, options));
   }
 
-  /** DELETE /v1/rooms/:roomId: closes the room and disconnects everyone. */
-  async delete(room: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', roomPath(room), options);
+  /**
+   * DELETE /v1/rooms/:roomId: closes the room and disconnects everyone. With `reopen` or `until` it stays closed, until that
+   * instant or until `create`.
+   */
+  async delete(room: string, options: DeleteRoomOptions = {}): Promise<void> {
+    const { reopen, until, ...rest } = options;
+    await this.#transport.send('DELETE', roomPath(room) + toQuery({ reopen, until }), rest);
+  }
+
+  /** GET /v1/closed-rooms: returns a page of the rooms that are kept closed, ordered by name. */
+  async listClosed(options: ListClosedRoomsOptions = {}): Promise<ClosedRoomList> {
+    const { limit, cursor } = options;
+    return await this.#transport.call('GET', `/v1/closed-rooms${toQuery({ limit, cursor })}`, options);
+  }
+
+  /** Iterates over the rooms that are kept closed, page by page. */
+  allClosed(options: ListClosedRoomsOptions = {}): AsyncGenerator<ClosedRoom, void, undefined> {
+    return itemsOfPages('/v1/closed-rooms', options.cursor, async (cursor) => {
+      const { closedRooms, nextCursor } = await this.listClosed({ limit: LARGEST_PAGE, ...options, cursor });
+      return { items: closedRooms, nextCursor };
+    });
   }
 }
 

@@ -12,6 +12,7 @@ import type { Engine } from '../platform/storage/engine.ts';
 import { createLeaseStore } from '../platform/storage/leases.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
+import { createRoomRecordStore } from '../rooms/room-records.sql.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { createSessionStore } from '../sessions/sessions.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
@@ -46,6 +47,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     sessions: calls.observe('sessions', stores.sessions),
     webhooks: calls.observe('webhooks', stores.webhooks),
     deliveries: calls.observe('deliveries', stores.deliveries),
+    rooms: calls.observe('rooms', stores.rooms),
     blocks: calls.observe('blocks', stores.blocks),
     audit: calls.observe('audit', stores.audit),
     keys: calls.observe('keys', stores.keys),
@@ -100,6 +102,9 @@ class ConnectionStores {
   }
   get deliveries() {
     return this.#once(createDeliveryStore);
+  }
+  get rooms() {
+    return this.#once(createRoomRecordStore);
   }
   get blocks() {
     return this.#once(createBlockStore);

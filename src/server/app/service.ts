@@ -23,6 +23,7 @@ import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
 import { openBlockCache } from '../rooms/blocks/blocks.ts';
 import { createRecentCounts, createRoomNames } from '../rooms/list-rooms.ts';
+import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/transcriptions.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
@@ -88,7 +89,8 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   if (metrics !== undefined && typeof config.metrics === 'object') {
     closers.add(await serveMetrics(metrics, config.metrics));
   }
-  const work = startWork(config, adapters, closers);
+  const recordCache = openRecordCache(adapters);
+  const work = startWork(config, { ...adapters, findRoomRecord: recordCache.find }, closers);
   const keyRing = openKeyRing(adapters);
   const blockCache = openBlockCache(adapters);
   const isShuttingDown = (): boolean => shutdown.aborted;
@@ -101,6 +103,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       isShuttingDown,
       randomBytes,
       findBlock: blockCache.find,
+      findRoomRecord: recordCache.find,
       keyLimits: createKeyLimits(config, adapters),
       recordings: {
         ...recordingSettings(config),
@@ -132,6 +135,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     work.stopWaiting();
     keyRing.close();
     blockCache.close();
+    recordCache.close();
   });
   const url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw listenError(error, config);
@@ -156,8 +160,10 @@ function watchForMetrics(config: Config, adapters: Adapters, metrics: Metrics): 
   });
 }
 
+type WorkDeps = Adapters & { readonly findRoomRecord: FindRoomRecord };
+
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
-function startWork(config: Config, adapters: Adapters, closers: Closers) {
+function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   const { log, ids, store, metrics } = adapters;
   const instanceId = adapters.instanceId ?? ids.next();
   const background = createBackground((error) => log.error({ err: error }, 'background work failed'));

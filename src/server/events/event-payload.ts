@@ -18,6 +18,8 @@ export type EventSubject = {
   readonly recording?: EventRecording;
   readonly ingress?: MediaEventIngress;
   readonly transcription?: Readonly<Record<string, unknown>>;
+  /** ISO 8601, null for ever. */
+  readonly closedUntil?: string | null;
 };
 
 /** Has the object's key in place of the file URL, because a URL is signed for every attempt. */

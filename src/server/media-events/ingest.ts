@@ -5,6 +5,7 @@ import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { type MeasureDeps, measureEgress } from '../recordings/measure-file.ts';
 import { type RemoveBlockedDeps, removeWhenBlocked } from '../rooms/blocks/blocks.ts';
+import { type EnforceDeps, enforceEntry } from '../rooms/room-records.ts';
 import { type RecordMediaDeps, recordEventsOfFreeRooms, recordMediaEvents } from './record-media-events.ts';
 
 /** The events of the media server on their way into the database. */
@@ -19,7 +20,8 @@ export type Ingest = {
 
 export type IngestDeps = RecordMediaDeps &
   MeasureDeps &
-  RemoveBlockedDeps & {
+  RemoveBlockedDeps &
+  EnforceDeps & {
     readonly tracing?: Pick<Tracing, 'current'> | undefined;
     /** Takes work that continues after the response. */
     readonly background: (work: Promise<void>) => void;
@@ -41,8 +43,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     ingest: async (received) => {
       // Read before any wait for a commit: it says where in its second the event lies.
       const event = { ...received, receivedAt: deps.clock.now() };
-      // Runs at once, without waiting for the commit of the event.
+      // Both run at once, without waiting for the commit of the event.
       deps.background(removeWhenBlocked(deps, event));
+      deps.background(enforceEntry(deps, event));
       // Events of several requests share a commit: each keeps its own trace.
       await intake.ingest({ ...event, traceparent: deps.tracing?.current() });
     },

@@ -11,7 +11,10 @@ import type { ListedRoom, ParticipantSession, RoomSession } from '../events/stor
 import { Batcher } from '../platform/jobs/batcher.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { FindRoomRecord } from '../rooms/room-records.ts';
+import type { RoomRecord } from '../rooms/store.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
+import { findClosedRooms, findTold } from './closed-rooms.ts';
 import type { Missing, MissingSince } from './missing-since.ts';
 import { type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
 import {
@@ -181,7 +184,10 @@ function isCounted({ kind }: Participant): boolean {
   return kind !== 'EGRESS' && kind !== 'AGENT';
 }
 
-type AlignDeps = AppendEventsDeps<MediaEventStores> & { readonly missingSince: MissingSince };
+type AlignDeps = AppendEventsDeps<MediaEventStores> & {
+  readonly missingSince: MissingSince;
+  readonly findRoomRecord: FindRoomRecord;
+};
 
 /** A room as the media server lists it. */
 type ComparedRoom = {
@@ -202,6 +208,8 @@ type Aligned = Changes & { readonly name: string; readonly present: number };
  * Returns the number of rooms in which events were missed.
  */
 async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
+  const names = compared.map(({ room }) => room?.name);
+  const closed = await findClosedRooms(deps.findRoomRecord, names);
   return await appendEvents(deps, async (store, appender) => {
     const locked = await store.presence.lockFreeRooms(compared.map(({ sid }) => sid));
     for (const sid of locked.busy) noteMissing(deps, { sid, roomSid: sid });
@@ -219,7 +227,8 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
     for (const room of rooms) {
       const session = sessions.get(room.sid);
       const present = presence.countPresent(room.sid);
-      const changes = await alignRoom(deps, presence, { ...room, session });
+      const known = { session, closed: closed.get(room.room?.name ?? '') };
+      const changes = await alignRoom(deps, presence, { ...room, ...known });
       if (changes === undefined) continue;
       const { name } = changes.session;
       const domainEvents = transcribed.has(name)
@@ -262,22 +271,25 @@ async function alignRoom(
     participants,
     isCertain,
     session,
-  }: ComparedRoom & { readonly session: RoomSession | undefined },
+    closed,
+  }: ComparedRoom & {
+    readonly session: RoomSession | undefined;
+    readonly closed: RoomRecord | undefined;
+  },
 ): Promise<Changes | undefined> {
-  if (session !== undefined && session.endedAt !== null) return undefined;
   const now = deps.clock.now();
   if (room === undefined) {
-    if (session === undefined) return undefined;
+    if (session === undefined || session.endedAt !== null) return undefined;
     if (!markMissing(deps, { sid, roomSid: sid })) return undefined;
     return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
   }
   const openedAt = readOpenedAt(room);
+  const known = session ?? newSession({ ...room, createdAt: openedAt });
+  const told = findTold(known, closed, { participants, now });
+  if (told === undefined) return undefined;
   // The first event may not have had the time at which the room was opened.
-  const current = {
-    ...(session ?? newSession({ ...room, createdAt: openedAt })),
-    createdAt: openedAt,
-    metadata: learnMetadata(session?.metadata ?? null, room.metadata, now),
-  };
+  const metadata = learnMetadata(told.metadata, room.metadata, now);
+  const current = { ...told, createdAt: openedAt, metadata };
   const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
   const isMissed = session === undefined && hasEventTimePassed(openedAt, deps.clock.now());
   const time = { occurredAt: openedAt, isReconciled: true };

@@ -13,6 +13,7 @@ import {
 import type { RefreshDeps } from '../recordings/egress-state.ts';
 import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
 import { sweepBlocks } from '../rooms/blocks/blocks.ts';
+import { sweepClosedRooms } from '../rooms/room-records.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
 import { MissingSince } from './missing-since.ts';
 import { OrphanedRooms } from './orphaned-rooms.ts';
@@ -160,6 +161,7 @@ const STEPS: readonly Step[] = [
   publishMissedEnds,
   compareRooms,
   (deps, { signal }) => sweepBlocks(deps, signal),
+  (deps, { signal }) => sweepClosedRooms(deps, signal),
   reconcileTranscriptions,
   reconcileRecordings,
   giveUpAbandonedStarts,

@@ -1,6 +1,6 @@
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import { placeInSecond } from '../events/event-arrival.ts';
-import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
 import type { EventSubjects, RoomSession } from '../events/store.ts';
@@ -11,24 +11,17 @@ import { correctsEnd, toEndedState } from '../recordings/lifecycle.ts';
 import { applyObservation, recordingEvent, toInstant } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/list-rooms.ts';
+import type { FindRoomRecord } from '../rooms/room-records.ts';
+import type { RoomRecord } from '../rooms/store.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
-import {
-  finishRoom,
-  joinNow,
-  leaveNow,
-  mergeDetails,
-  newSession,
-  publishNow,
-  readTrackSid,
-  roomEvent,
-  toSession,
-  trackEvent,
-  unpublishNow,
-} from './presence-changes.ts';
+import { findClosedRooms, isWithheld } from './closed-rooms.ts';
+import { interpretMediaEvent } from './interpret-media-event.ts';
+import { newSession, readTrackSid } from './presence-changes.ts';
 import type { MediaEventStores } from './stores.ts';
 
 export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
   readonly mediaServer: MediaServer;
+  readonly findRoomRecord: FindRoomRecord;
   /** Called after the commit for recordings that ended without a file. */
   readonly releaseFolder?: ((recording: Recording) => void) | undefined;
   readonly recentCounts?: Pick<RecentCounts, 'note'> | undefined;
@@ -61,6 +54,8 @@ async function record(
 ): Promise<readonly MediaEvent[]> {
   const counts = new Map<string, number>();
   const withoutFile: Recording[] = [];
+  const names = received.map(({ room }) => room?.name);
+  const closed = await findClosedRooms(deps.findRoomRecord, names);
   const inTransaction = { ...deps, releaseFolder: (one: Recording) => void withoutFile.push(one) };
   const stored = await appendEvents(deps, async (store, appender) => {
     const subjects = collectSubjects(received);
@@ -73,12 +68,16 @@ async function record(
     for (const one of free) {
       const event = { ...one, createdAt: placeInSecond(one.createdAt, one.receivedAt ?? deps.clock.now()) };
       const session = buildSession(event, sessions);
-      const recorded = await recordOne(inTransaction, { store, presence, appender, event, session });
+      const recorded = await recordOne(inTransaction, {
+        ...{ store, presence, appender, event, session },
+        closed: closed.get(event.room?.name ?? ''),
+      });
       if (recorded === undefined) continue;
       const current = withLaterMetadata(recorded, sessions.get(recorded.sid));
       sessions.set(current.sid, current);
       // A session without any event is not stored as open: its end would be an event without a beginning.
-      if (current.sequence > 0 || current.startedAt !== null) changed.set(current.sid, current);
+      if (current.sequence > 0 || current.startedAt !== null || isWithheld(current))
+        changed.set(current.sid, current);
     }
     for (const sid of roomsOfPeople(free)) counts.set(sid, presence.countPresent(sid));
     const changedRooms = withChangedMetadata([...changed.values()], context.sessions);
@@ -197,27 +196,31 @@ type ReceivedEvent = {
   readonly appender: EventAppender;
   readonly event: MediaEvent;
   readonly session: RoomSession | undefined;
+  readonly closed: RoomRecord | undefined;
 };
 
 async function recordOne(
   deps: RecordMediaDeps,
-  { store, presence, appender, event, session }: ReceivedEvent,
-) {
+  { store, presence, appender, event, session, closed }: ReceivedEvent,
+): Promise<RoomSession | undefined> {
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
-  const interpretation = await interpretMediaEvent(presence, event, session);
+  const now = deps.clock.now();
+  const interpretation = await interpretMediaEvent(presence, { event, session, closed, now });
   const ended = await stopWithRoom(store, interpretation.session, interpretation.domainEvents);
   const domainEvents = [...ended, ...(await interpretEgress(deps, store, event))].map((one) =>
     orderByCounterpart(one, appender),
   );
-  return appender.append(
+  // What is told nevertheless, such as the end of a recording, does not belong to a session of which nothing is told.
+  const recorded = await appender.append(
     {
-      session: interpretation.session,
+      session: interpretation.isQuiet ? undefined : interpretation.session,
       roomName: event.room?.name,
       present,
       traceparent: event.traceparent,
     },
     domainEvents,
   );
+  return recorded ?? interpretation.session;
 }
 
 async function interpretEgress(
@@ -248,153 +251,4 @@ async function interpretEgress(
     ...(recording !== undefined && !isStart && correctsEnd(recording, egress) ? { corrected: true } : {}),
   };
   return [recordingEvent(type, facts, { occurredAt: createdAt, isReconciled: false })];
-}
-
-/*
- * Interprets an event of the media server, given the known presence in the room. Presence is stored by participant sid,
- * because a `left` may arrive after the next `joined` of the same identity.
- *
- *   room_started        LiveKit sends it when the room is created: room_created
- *   participant_joined  the first one of a session: room_created if that was missed, room_started, participant_joined
- *   participant_left    without a join before it: kept, and published together with a join that comes late
- *   room_finished       whoever is still present has left first
- *
- * The media server sends whole seconds, except for the times when rooms opened and participants joined: see placeInSecond.
- * An event of a participant therefore gets at least the time of its join, the end of a room at least that of the last
- * departure, and the end of a track, stream or recording at least that of its start: otherwise time would run backwards.
- *
- * Recorders and agents are stored as machinery; no event reports them, and they are not counted. Events that are not listed
- * here (egress_updated, participant_connection_aborted) say nothing that others do not.
- */
-
-type Interpretation = {
-  readonly domainEvents: readonly DomainEvent[];
-  /** The session after the event, except for its sequence number. */
-  readonly session: RoomSession | undefined;
-};
-
-async function interpretMediaEvent(
-  presence: PresenceBatch,
-  event: MediaEvent,
-  session: RoomSession | undefined,
-): Promise<Interpretation> {
-  const unchanged = (domainEvents: readonly DomainEvent[]): Interpretation => ({ domainEvents, session });
-  const time = { occurredAt: event.createdAt, isReconciled: false };
-  switch (event.type) {
-    case 'room_started':
-      if (session === undefined) return unchanged([]);
-      return unchanged([roomEvent('room_created', session, { ...time, occurredAt: session.createdAt })]);
-    case 'room_finished':
-      return session === undefined ? unchanged([]) : await finishRoom(presence, session, time);
-    case 'participant_joined':
-      return await join(presence, event, session);
-    case 'participant_left':
-      return unchanged(await leave(presence, event, session));
-    case 'track_published':
-    case 'track_unpublished':
-      return unchanged(await changeTrack(presence, event, event.type));
-    case 'ingress_started':
-    case 'ingress_ended':
-      return unchanged(isRefusedStream(event) ? [] : [ingressEvent(event, event.type)]);
-    default:
-      return unchanged([]);
-  }
-}
-
-async function join(
-  presence: PresenceBatch,
-  event: MediaEvent,
-  session: RoomSession | undefined,
-): Promise<Interpretation> {
-  const { participant: info } = event;
-  if (info === undefined || session === undefined) return { domainEvents: [], session };
-  const known = await presence.findParticipant(info.sid);
-  if (known?.joinedAt != null) return { domainEvents: [], session };
-  const participant = toSession(info, session.sid, event.createdAt);
-  if (participant.role === 'machinery') {
-    await presence.saveParticipant(participant);
-    return { domainEvents: [], session };
-  }
-  const joining = await joinNow(presence, session, { participant, isReconciled: false });
-  const leftAt = known?.leftAt ?? session.endedAt;
-  if (leftAt === null) return joining;
-  // The participant's end was reported before its join. Both are published now, in order.
-  const left = await leaveNow(presence, (await presence.findParticipant(info.sid)) ?? participant, {
-    occurredAt: leftAt,
-    isReconciled: false,
-    reason: known === undefined ? 'room_closed' : 'lost',
-  });
-  const { endedAt } = joining.session;
-  return {
-    session: { ...joining.session, endedAt: endedAt === null ? null : Math.max(endedAt, left.occurredAt) },
-    domainEvents: [...joining.domainEvents, left],
-  };
-}
-
-async function leave(
-  presence: PresenceBatch,
-  event: MediaEvent,
-  session: RoomSession | undefined,
-): Promise<readonly DomainEvent[]> {
-  const { participant: info } = event;
-  if (info === undefined || session === undefined) return [];
-  const known = await presence.findParticipant(info.sid);
-  if (known === undefined) {
-    await presence.saveParticipant({
-      ...toSession(info, session.sid, event.createdAt),
-      joinedAt: null,
-      leftAt: event.createdAt,
-      metadata: null,
-    });
-    return [];
-  }
-  if (known.leftAt !== null) return [];
-  if (known.role === 'participant') {
-    const reason = info.leaveReason ?? 'lost';
-    const participant = { ...known, ...mergeDetails(info, known) };
-    const leaving = { occurredAt: event.createdAt, isReconciled: false, reason };
-    return [await leaveNow(presence, participant, leaving)];
-  }
-  await presence.saveParticipant({ ...known, leftAt: Math.max(event.createdAt, known.joinedAt ?? 0) });
-  return [];
-}
-
-async function changeTrack(
-  presence: PresenceBatch,
-  event: MediaEvent,
-  type: 'track_published' | 'track_unpublished',
-): Promise<readonly DomainEvent[]> {
-  const { participant: info, track } = event;
-  if (info === undefined || track === undefined || readTrackSid(track) === '') return [];
-  const known = await presence.findParticipant(info.sid);
-  if (known?.role === 'machinery') return [];
-  const roomSid = event.room?.sid ?? '';
-  const publisher = { sid: info.sid, identity: info.identity, name: known?.name ?? info.name, roomSid };
-  const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);
-  const change = { track, occurredAt, isReconciled: false };
-  if (type === 'track_published') {
-    const published = publishNow(presence, publisher, change);
-    return published === undefined ? [] : [published];
-  }
-  const published = presence.findTrack(readTrackSid(track));
-  if (published !== undefined && published.unpublishedAt === null)
-    unpublishNow(presence, publisher, { ...change, track: published });
-  // The media server's TrackInfo is newer than the stored one.
-  return [trackEvent(type, publisher, change)];
-}
-
-/** Whether the stream was rejected: it never entered its room, and no ingress_started was sent for it. */
-function isRefusedStream({ type, room }: MediaEvent): boolean {
-  return type === 'ingress_ended' && room !== undefined && room.sid === '';
-}
-
-/**
- * Returns the event of a stream. LiveKit's ingress reports the start with the audio, and again with the video; both get the same
- * sourceId, so that one event is stored.
- */
-function ingressEvent(event: MediaEvent, type: 'ingress_started' | 'ingress_ended'): DomainEvent {
-  const { ingress, streamId, id, createdAt } = event;
-  const subject: EventSubject = ingress === undefined ? {} : { ingress };
-  const sourceId = streamId === undefined ? id : `${type}:${streamId}`;
-  return { type, sourceId, occurredAt: createdAt, subject, isReconciled: false };
 }

@@ -12,7 +12,7 @@ import type { Recorders } from './recorders.ts';
 import { RoomFullError, type Rooms } from './rooms.ts';
 import type { Faults, SimulatorContext } from './settings.ts';
 import type { Streams } from './streams.ts';
-import { type Access, ANONYMOUS } from './twirp.ts';
+import { type Access, ANONYMOUS, type RoomConfig } from './twirp.ts';
 
 /** Simulates participants, broadcasters and failures, for tests and for /embedded in development. */
 export type EmbeddedControl = {
@@ -47,6 +47,8 @@ type SimulatedParticipant = {
   readonly canPublishData?: boolean;
   readonly hidden?: boolean;
   readonly agent?: boolean;
+  /** Settings of the room if this join opens it. */
+  readonly roomConfig?: RoomConfig;
 };
 
 type SimulatedTrack = {
@@ -67,7 +69,7 @@ export function createControl(context: SimulatorContext, parts: ControlParts): E
   const { rooms, recorders, streams } = parts;
   return {
     join: (room, participant) => {
-      const { identity, name, metadata, attributes, kind } = participant;
+      const { identity, name, metadata, attributes, kind, roomConfig } = participant;
       const joined = rooms.join(room, {
         identity,
         permission: toPermission(participant),
@@ -75,6 +77,7 @@ export function createControl(context: SimulatorContext, parts: ControlParts): E
         ...(metadata !== undefined && { metadata }),
         ...(attributes !== undefined && { attributes }),
         ...(kind !== undefined && { kind: ParticipantInfo_Kind[kind] }),
+        ...(roomConfig !== undefined && { roomConfig }),
       });
       return new ParticipantInfo(joined);
     },
@@ -115,8 +118,8 @@ function toTrack({ type = 'AUDIO', source, name }: SimulatedTrack, { ids }: Simu
 
 /*
  * POST /embedded/join, /embedded/publish and /embedded/leave do what a client would do over its WebSocket. The caller
- * needs a LiveKit access token that grants joining a room; room, identity, name, metadata, attributes and permissions
- * come from the token. Responses are JSON: the participant, the track, or {left}; errors are {error}.
+ * needs a LiveKit access token that grants joining a room; room, identity, name, metadata, attributes, permissions
+ * and settings of a new room come from the token. Responses are JSON: the participant, the track, or {left}; errors are {error}.
  */
 type ControlResponse = { readonly status: number; readonly body: string };
 
@@ -139,17 +142,18 @@ export function controlResponse(control: EmbeddedControl, request: ControlReques
 }
 
 function join(control: EmbeddedControl, room: string, access: Access): ControlResponse {
-  const { identity, name, metadata, attributes, video } = access;
+  const { identity, name, metadata, attributes, video, roomConfig } = access;
   if (identity === '') return errorResponse(400, 'the token names no identity');
-  const permission = {
+  const granted = {
     ...(video.canPublish !== undefined && { canPublish: video.canPublish }),
     ...(video.canSubscribe !== undefined && { canSubscribe: video.canSubscribe }),
     ...(video.canPublishData !== undefined && { canPublishData: video.canPublishData }),
     ...(video.hidden !== undefined && { hidden: video.hidden }),
     ...(video.agent !== undefined && { agent: video.agent }),
+    ...(roomConfig !== undefined && { roomConfig }),
   };
   try {
-    return okResponse(record(control.join(room, { identity, name, metadata, attributes, ...permission })));
+    return okResponse(record(control.join(room, { identity, name, metadata, attributes, ...granted })));
   } catch (error) {
     if (error instanceof RoomFullError) return errorResponse(409, error.message);
     throw error;

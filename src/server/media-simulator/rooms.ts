@@ -10,6 +10,7 @@ import {
   type TrackInfo,
 } from '@livekit/protocol';
 import { runLater, type SimulatorContext } from './settings.ts';
+import type { RoomConfig } from './twirp.ts';
 import type { EventStream } from './webhooks.ts';
 
 /*
@@ -75,7 +76,7 @@ class EmbeddedRooms implements Rooms {
   }
 
   join(name: string, joiner: Joiner): ParticipantInfo {
-    this.open({ name });
+    this.open({ ...joiner.roomConfig, name });
     const room = liveRoom(this.#live, name);
     const previous = room.participants.get(joiner.identity);
     if (previous !== undefined) this.#remove(room, previous, DisconnectReason.DUPLICATE_IDENTITY);
@@ -187,6 +188,8 @@ type Joiner = {
   readonly attributes?: Readonly<Record<string, string>>;
   readonly kind?: ParticipantInfo_Kind;
   readonly permission: ParticipantPermission;
+  /** Settings of the room if this join opens it. */
+  readonly roomConfig?: RoomConfig;
 };
 
 type LiveRoom = {

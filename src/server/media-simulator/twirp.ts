@@ -103,6 +103,15 @@ export type Access = {
   readonly attributes: Readonly<Record<string, string>>;
   readonly kind: string;
   readonly video: Readonly<VideoGrant>;
+  readonly roomConfig?: RoomConfig | undefined;
+};
+
+/** Settings of a room that a join opens: the part of LiveKit's RoomConfiguration that rooms here have. */
+export type RoomConfig = {
+  readonly maxParticipants?: number;
+  readonly emptyTimeout?: number;
+  readonly departureTimeout?: number;
+  readonly metadata?: string;
 };
 
 export const ANONYMOUS: Access = {
@@ -162,6 +171,7 @@ type Claims = {
   readonly attributes?: Record<string, string>;
   readonly kind?: string;
   readonly video?: VideoGrant;
+  readonly roomConfig?: RoomConfig;
 };
 
 function decodePart(part: string): Claims | undefined {
@@ -197,6 +207,7 @@ function toAccess(claims: Claims): Access {
     attributes: claims.attributes ?? {},
     kind: claims.kind ?? '',
     video: claims.video ?? {},
+    roomConfig: claims.roomConfig,
   };
 }
 

@@ -8,9 +8,11 @@ import {
   IngressSchema,
 } from '../../contract/ingress.ts';
 import { RoomParams } from '../../contract/rooms.ts';
-import type { IdGenerator } from '../platform/clock.ts';
+import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { defineRoute, MEDIA_ERRORS, type Route, secretIsGone } from '../platform/http/route.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
+import { decideEntry, requireEntry } from './entry.ts';
+import type { FindRoomRecord } from './room-records.ts';
 import type { MediaDeps } from './rooms.ts';
 
 export type IngressDeps = CreateIngressDeps;
@@ -35,7 +37,7 @@ function createRoute(deps: IngressDeps): Route {
     params: RoomParams,
     body: IngressCreateSchema,
     success: { 201: { description: 'The ingress, with its URL and stream key', schema: IngressSchema } },
-    errors: ['conflict', ...INGRESS_ERRORS],
+    errors: ['conflict', 'room-closed', 'storage-unavailable', ...INGRESS_ERRORS],
     handle: async ({ params, body }) => {
       const ingress = await createIngress(deps, params.roomId, body);
       return { status: 201, body: ingress, ids: { ingressId: ingress.ingressId } };
@@ -88,17 +90,21 @@ function deleteRoute(deps: IngressDeps): Route {
 type CreateIngressDeps = MediaDeps & {
   readonly ids: IdGenerator;
   readonly mediaWorkers: MediaWorkers;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly findRoomRecord: FindRoomRecord;
 };
 
 /**
- * Creates an ingress. The room need not exist yet, because the stream creates it. Throws media-worker-unavailable when no
- * ingress worker is connected: the media server would return an address at which nothing listens.
+ * Creates an ingress. The room need not exist yet, because the stream creates it. Throws room-closed, and
+ * media-worker-unavailable when no ingress worker is connected: the media server would return an address at which nothing
+ * listens.
  */
 async function createIngress(
   deps: CreateIngressDeps,
   room: string,
   request: IngressCreate,
 ): Promise<Ingress> {
+  requireEntry(decideEntry(await deps.findRoomRecord({ room }), 'person', deps.clock.now()), room);
   const { ingress: workers } = await deps.mediaWorkers.count();
   if (workers === 0) throw noIngressWorker();
   return await deps.mediaServer.createIngress({

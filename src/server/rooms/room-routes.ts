@@ -8,8 +8,11 @@ import {
   RoomDataSentSchema,
 } from '../../contract/room-data.ts';
 import {
+  ClosedRoomListQuery,
+  ClosedRoomListSchema,
   type Room,
   RoomCreateSchema,
+  RoomDeleteQuery,
   RoomListQuery,
   RoomListSchema,
   RoomParams,
@@ -19,6 +22,7 @@ import {
 import { defineRoute, MEDIA_ERRORS, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { listParticipants, type ParticipantDeps, participantNotFound } from './participants.ts';
+import { type KeptClosed, listClosedRooms } from './room-records.ts';
 import {
   type CreateRoomDeps,
   createRoom,
@@ -43,6 +47,7 @@ export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
   return [
     createRoute(deps, turns),
     listRoute(deps),
+    listClosedRoute(deps),
     getRoute(deps),
     updateRoute(deps),
     sendRoute(deps),
@@ -58,7 +63,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     tag: 'rooms',
     summary: 'Create a room, or get the existing one',
     description:
-      'An open room keeps its settings, except for the metadata; X-Room-Ignored lists the settings that it keeps.',
+      'An open room keeps its settings, except for the metadata; X-Room-Ignored lists the settings that it keeps. A room that is kept closed is open again. Tokens that are issued from now on carry the settings, with metadata of up to 2 KiB, so that a join that opens the room again after its end gives them to it.',
     security: 'signed',
     scopes: ['rooms'],
     body: RoomCreateSchema,
@@ -175,17 +180,56 @@ function deleteRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     tag: 'rooms',
     summary: 'Close a room and disconnect everyone in it',
     description:
-      'Clients learn that the room was closed. Its recording and its transcription are stopped, also a recording whose recorder has not joined yet.',
+      'Clients learn that the room was closed. Its recording and its transcription are stopped, also a recording whose recorder has not joined yet. Whoever has a token can open the room again by joining it, unless `reopen` or `until` keeps it closed: then nobody gets a token, and who joins with an older one is removed at once. Such a room does not have to be open.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
+    query: RoomDeleteQuery,
     success: { 204: { description: 'The room is closed' } },
-    errors: ['room-not-found', ...MEDIA_ERRORS],
-    handle: async ({ params }) => {
-      await turns(params.roomId, () => deleteRoom(deps, params.roomId));
+    errors: ['room-not-found', 'conflict', 'storage-unavailable', ...MEDIA_ERRORS],
+    handle: async ({ params, query }) => {
+      const kept = readKeptClosed(query, deps.clock.now());
+      await turns(params.roomId, () => deleteRoom(deps, params.roomId, kept));
       deps.roomNames.forget();
       return { status: 204 };
     },
+  });
+}
+
+function listClosedRoute(deps: RoomRouteDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/closed-rooms',
+    operationId: 'listClosedRooms',
+    tag: 'rooms',
+    summary: 'List the rooms that are kept closed',
+    description: 'Ordered by name. POST /v1/rooms opens a room again.',
+    security: 'signed',
+    scopes: ['read', 'rooms'],
+    query: ClosedRoomListQuery,
+    success: { 200: { description: 'The rooms that are kept closed', schema: ClosedRoomListSchema } },
+    errors: ['storage-unavailable'],
+    handle: async ({ query }) => ({
+      status: 200,
+      body: await listClosedRooms(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+    }),
+  });
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** Returns undefined when the query does not ask for it. Throws invalid-request for an instant that has passed. */
+function readKeptClosed({ reopen, until }: RoomDeleteQuery, now: number): KeptClosed | undefined {
+  if (until === undefined) return reopen === undefined ? undefined : { until: 'never' };
+  if (reopen !== undefined) throw untilError('must be left out with reopen');
+  const instant = Date.parse(until);
+  if (instant <= now) throw untilError('must be an instant in the future');
+  return { until: instant };
+}
+
+function untilError(detail: string): ServiceError {
+  return new ServiceError('invalid-request', `until ${detail}.`, {
+    errors: [{ parameter: 'until', detail }],
   });
 }
 

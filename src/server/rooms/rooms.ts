@@ -1,8 +1,19 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import type { Room, RoomCreate, RoomPatch } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
 import { gotNoResponse } from '../platform/livekit/errors.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
+import { decideEntry } from './entry.ts';
+import {
+  type FindRoomRecord,
+  type KeptClosed,
+  markClosed,
+  markOpen,
+  type RecordDeps,
+  rememberMetadata,
+  rememberSettings,
+} from './room-records.ts';
+import type { RoomRecord } from './store.ts';
 
 export type MediaDeps = { readonly mediaServer: MediaServer };
 
@@ -13,14 +24,54 @@ export async function findRoom(deps: MediaDeps, name: string): Promise<Room> {
   return room;
 }
 
-export type DeleteRoomDeps = MediaDeps & {
-  /** Ends what acts for the room without being in it yet, and would make the room anew by joining it. */
-  readonly endHelpersOfRoom: (name: string) => Promise<void>;
-};
+export type DeleteRoomDeps = MediaDeps &
+  RecordDeps & {
+    /** Ends what acts for the room without being in it yet, and would make the room anew by joining it. */
+    readonly endHelpersOfRoom: (name: string) => Promise<void>;
+  };
 
-/** Closes a room and disconnects everyone. Throws room-not-found. */
-export async function deleteRoom(deps: DeleteRoomDeps, name: string): Promise<void> {
+/**
+ * Closes a room and disconnects everyone. With `kept` it stays closed, and need not be open now. Throws room-not-found.
+ *
+ * The room is marked as closed first: what acts for it may still arrive when it is gone, and would open it again.
+ */
+export async function deleteRoom(deps: DeleteRoomDeps, name: string, kept?: KeptClosed): Promise<void> {
+  if (kept === undefined) await markClosing(deps, name);
+  else await markKeptClosed(deps, name, kept);
   await deps.endHelpersOfRoom(name);
+  try {
+    await deleteOpenRoom(deps, name);
+  } catch (error) {
+    if (kept === undefined || !isRoomNotFound(error)) throw error;
+  }
+}
+
+/** The mark is stored even if the media server does not respond: nobody gets a token then. */
+async function markKeptClosed(deps: DeleteRoomDeps, room: string, kept: KeptClosed): Promise<void> {
+  try {
+    const [open] = await deps.mediaServer.listRooms([room]);
+    await markClosed(deps, { room, sid: open?.sid }, kept);
+  } catch (error) {
+    if (error instanceof ServiceError && MEDIA_FAILURES.includes(error.code))
+      await markClosed(deps, { room, sid: undefined }, kept);
+    throw error;
+  }
+}
+
+const MEDIA_FAILURES: readonly ErrorCode[] = ['media-server-unavailable', 'media-server-error'];
+
+/** A room must be closable without a database. */
+async function markClosing(deps: DeleteRoomDeps, room: string): Promise<void> {
+  const [open] = await deps.mediaServer.listRooms([room]);
+  if (open === undefined) return;
+  try {
+    await markClosed(deps, { room, sid: open.sid }, undefined);
+  } catch (err) {
+    deps.log.warn({ err }, 'a room could not be marked as closing');
+  }
+}
+
+async function deleteOpenRoom(deps: MediaDeps, name: string): Promise<void> {
   try {
     await deps.mediaServer.deleteRoom(name);
   } catch (error) {
@@ -85,6 +136,27 @@ type CreatedRoom = {
  * response names the settings that were ignored.
  */
 export async function createRoom(deps: CreateRoomDeps, request: RoomCreate): Promise<CreatedRoom> {
+  // First: the room that is created now must not be taken for one that somebody's join has opened.
+  const record = await openMarked(deps, request.name);
+  const created = await createUnlessClosing(deps, request);
+  await rememberSettings(deps, created.room, { request, record });
+  return created;
+}
+
+/** Rooms can be opened without the database, unless they are known to be kept closed. */
+async function openMarked(deps: CreateRoomDeps, name: string): Promise<RoomRecord | undefined> {
+  try {
+    return await markOpen(deps, name);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'storage-unavailable') throw error;
+    const record = await Promise.resolve(deps.findRoomRecord({ room: name })).catch(() => undefined);
+    if (!decideEntry(record, 'person', deps.clock.now()).isAllowed) throw error;
+    deps.log.warn({ err: error }, 'a room could not be marked as open');
+    return record;
+  }
+}
+
+async function createUnlessClosing(deps: CreateRoomDeps, request: RoomCreate): Promise<CreatedRoom> {
   let hasWaited = false;
   for (const pauseMs of PAUSES_MS) {
     try {
@@ -106,7 +178,11 @@ export async function createRoom(deps: CreateRoomDeps, request: RoomCreate): Pro
   );
 }
 
-export type CreateRoomDeps = MediaDeps & { readonly clock: Pick<Clock, 'sleep'> };
+export type CreateRoomDeps = MediaDeps &
+  RecordDeps & {
+    readonly clock: Pick<Clock, 'now' | 'sleep'>;
+    readonly findRoomRecord: FindRoomRecord;
+  };
 
 /** Pauses after each try. LiveKit returns a room that is being closed until it is closed. */
 const PAUSES_MS = [0, 25, 50, 100, 200, 400, 800] as const;
@@ -151,10 +227,16 @@ function ignoredSettings(room: Room, request: RoomCreate): (keyof RoomCreate)[] 
 /**
  * Updates a room and returns the new state. LiveKit notifies everyone in the room of new metadata. Throws room-not-found.
  */
-export async function updateRoom(deps: MediaDeps, name: string, { metadata }: RoomPatch): Promise<Room> {
+export async function updateRoom(
+  deps: MediaDeps & RecordDeps,
+  name: string,
+  { metadata }: RoomPatch,
+): Promise<Room> {
   if (metadata === undefined) return await findRoom(deps, name);
   try {
-    return await deps.mediaServer.updateRoomMetadata(name, metadata);
+    const room = await deps.mediaServer.updateRoomMetadata(name, metadata);
+    await rememberMetadata(deps, room);
+    return room;
   } catch (error) {
     if (await isGone(deps, name, error)) throw roomNotFound(name);
     throw error;

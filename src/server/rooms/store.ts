@@ -1,4 +1,5 @@
 import type { KeyQuota } from '../platform/http/limits/key-limits.ts';
+import type { LastingQuery, RowsOverTime } from '../platform/storage/row-cache.ts';
 
 /** An identity that may not be in a room. Blocks are stored by the room's name, so that they outlive a session. */
 export type Block = {
@@ -9,16 +10,8 @@ export type Block = {
   readonly blockedUntil: number | null;
 };
 
-/** A block with the number of its last change. */
-export type NumberedBlock = Block & { readonly changeNumber: number };
-
-export type LastingQuery = {
-  readonly now: number;
-  readonly after: BlockSubject | undefined;
-  readonly limit: number;
-};
-
-export interface BlockStore {
+/** A block whose end has passed does not last. A lifted one ended in 1970. */
+export interface BlockStore extends RowsOverTime<Block, BlockSubject> {
   /**
    * Replaces the block that the identity has in this room, if any; one that lasts remains with the key that made it. Returns
    * false, and changes nothing, when there is none and the key has as many blocks as it may. Without a quota it is the root
@@ -27,14 +20,6 @@ export interface BlockStore {
   save(block: Block, quota?: KeyQuota): Promise<boolean>;
   /** Counts the blocks by the key that are in force at `now`. */
   countOfKey(keyId: string, now: number): Promise<number>;
-  /** Returns undefined for an identity that is not blocked at `now`. */
-  find(subject: BlockSubject, now: number): Promise<Block | undefined>;
-  /** Lists at most `limit` blocks of all rooms that are in force at `now`, by room and identity, after `after`. */
-  listLasting(query: LastingQuery): Promise<readonly Block[]>;
-  /** Returns the number of the last change of any block. Changes have numbers in the order in which they are committed. */
-  lastChange(): Promise<number>;
-  /** Lists at most `limit` blocks that were changed after this change, in their order; lifted ones ended in 1970. */
-  listChanged(after: number, limit: number): Promise<readonly NumberedBlock[]>;
   /** Lists the blocks in the order of identity, after `after`. */
   list(query: BlockQuery): Promise<readonly Block[]>;
   /** Ends a block. Returns false when the identity is not blocked at `now`. */
@@ -54,6 +39,51 @@ export type BlockQuery = {
   readonly limit: number;
 };
 
+/** What the service itself knows of a room, by its name: this outlives the session. */
+export type RoomRecord = RoomSettingsKept & {
+  readonly room: string;
+  /**
+   * Whom the room is closed to. `helpers` are recorders, captioners and streams, which may arrive after the end of the room
+   * for which they were started. Null for nobody.
+   */
+  readonly closedTo: 'helpers' | 'everyone' | null;
+  readonly closedAt: number | null;
+  /** Null for ever. */
+  readonly closedUntil: number | null;
+  /** The session that was open when the room was closed. Another one was opened by whoever came although it is closed. */
+  readonly closedSid: string | null;
+  /** When the row may be deleted; null for never. */
+  readonly keptUntil: number | null;
+};
+
+/** The settings that the room was opened with; null for those of the media server. */
+export type RoomSettingsKept = {
+  readonly maxParticipants: number | null;
+  readonly emptyTimeout: number | null;
+  readonly departureTimeout: number | null;
+  readonly metadata: string | null;
+};
+
+export type RoomKey = { readonly room: string };
+
+export interface RoomRecordStore extends RowsOverTime<RoomRecord, RoomKey> {
+  /** Replaces the record of the room, if any. */
+  save(record: RoomRecord): Promise<void>;
+  /** Lists the rooms that are closed to everyone at `now`, in the order of their names, after `after`. */
+  listClosed(query: LastingQuery<RoomKey>): Promise<readonly RoomRecord[]>;
+  /** Counts the rooms that are closed to everyone at `now`, up to `limit`. */
+  countClosed(now: number, limit: number): Promise<number>;
+  /** Whether a room is closed to somebody at `now`. */
+  isAnyClosed(now: number): Promise<boolean>;
+  /** Returns those of the rooms that are closed to somebody at `now`. */
+  findClosed(rooms: readonly string[], now: number): Promise<readonly RoomRecord[]>;
+  /** Deletes at most `limit` records whose time was over before `before`, and notes ended closures. Returns their number. */
+  purge(before: number, limit: number): Promise<number>;
+  /** Deletes at most `limit` of the oldest records of settings, beyond the newest `kept`. Returns their number. */
+  trim(kept: number, limit: number): Promise<number>;
+}
+
 export interface RoomStores {
+  readonly rooms: RoomRecordStore;
   readonly blocks: BlockStore;
 }

@@ -7,7 +7,9 @@ import { exactMember } from '../platform/http/bodies/read-body.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
 import { ensureNotBlocked, type FindBlock } from './blocks/blocks.ts';
+import { decideEntry, requireEntry } from './entry.ts';
 import { metadataText, ROLE_GRANTS, toRoleAttributes } from './participants.ts';
+import { type FindRoomRecord, toRoomConfig } from './room-records.ts';
 
 export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
   const issue = ({ path, operationId, summary, description }: Issuing): Route =>
@@ -22,7 +24,7 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       scopes: ['tokens', 'rooms'],
       body: TokenRequestSchema,
       success: { 200: { description: 'A token for one participant of one room', schema: TokenSchema } },
-      errors: ['participant-blocked', 'storage-unavailable'],
+      errors: ['participant-blocked', 'room-closed', 'storage-unavailable'],
       handle: async ({ body, raw }) => {
         const metadata = exactMember(raw.body, 'metadata', body.metadata);
         return {
@@ -36,7 +38,7 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       path: '/v1/token',
       operationId: 'createToken',
       summary: 'Issue an access token',
-      description: `A LiveKit client connects to \`url\` with it. The first participant who joins opens the room. Everyone with a token can join until \`expiresAt\`, and stay.\n\n${roleTable()}`,
+      description: `A LiveKit client connects to \`url\` with it. The first participant who joins opens the room, with the settings of the last \`POST /v1/rooms\` for it. Everyone with a token can join until \`expiresAt\`, and stay.\n\n${roleTable()}`,
     }),
     issue({
       path: '/v1/token/refresh',
@@ -69,6 +71,7 @@ function roleTable(): string {
 
 export type IssueTokenDeps = {
   readonly findBlock: FindBlock;
+  readonly findRoomRecord: FindRoomRecord;
   readonly clock: Clock;
   readonly tokenSigner: TokenSigner;
   readonly tokenTtlSeconds: number;
@@ -79,10 +82,13 @@ export type IssueTokenDeps = {
 };
 
 /**
- * Issues an access token for one participant of one room. Throws participant-blocked, and invalid-request for metadata over
- * LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
+ * Issues an access token for one participant of one room. Throws participant-blocked, room-closed, and invalid-request for metadata
+ * over LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
  */
 async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<Token> {
+  const found = deps.findRoomRecord({ room: request.roomId });
+  const record = found instanceof Promise ? await found : found;
+  requireEntry(decideEntry(record, 'person', deps.clock.now()), request.roomId);
   const check = ensureNotBlocked(deps.findBlock, { room: request.roomId, identity: request.userId });
   if (check !== undefined) await check;
   const { metadata, role } = request;
@@ -95,6 +101,7 @@ async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<
     metadata: metadata === undefined ? undefined : metadataText(metadata),
     attributes: toRoleAttributes(role),
     grants: chooseGrants(request),
+    roomConfig: toRoomConfig(record),
     issuedAt,
     expiresAt,
   });

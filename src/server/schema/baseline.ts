@@ -103,7 +103,8 @@ function eventTables({ text, integer }: ColumnTypes): Statements {
       "name" ${text} not null primary key,
       "value" ${integer} not null
     )`,
-    sql`insert into "counters" ("name", "value") values ('blocks', 0), ('events', 0), ('purgedAt', 0)`,
+    sql`insert into "counters" ("name", "value") values
+      ('blocks', 0), ('events', 0), ('purgedAt', 0), ('rooms', 0)`,
     sql`create table "events" (
       "position" ${integer} not null primary key,
       "id" ${text} not null unique,
@@ -258,6 +259,17 @@ function roomTables({ text, integer }: ColumnTypes): Statements {
     sql`create index "blocksChanged" on "blocks" ("changeNumber")`,
     sql`create index "blocksEnding" on "blocks" ("blockedUntil")`,
     sql`create index "blocksOfKey" on "blocks" ("createdBy", "blockedUntil")`,
+    sql`create table "rooms" (
+      "room" ${text} not null primary key,
+      "maxParticipants" ${integer}, "emptyTimeout" ${integer},
+      "departureTimeout" ${integer}, "metadata" ${text},
+      "closedTo" ${text}, "closedAt" ${integer},
+      "closedUntil" ${integer}, "closedSid" ${text},
+      "keptUntil" ${integer}, "changeNumber" ${integer} not null
+    )`,
+    sql`create index "roomsChanged" on "rooms" ("changeNumber")`,
+    sql`create index "roomsClosed" on "rooms" ("room") where "closedTo" is not null`,
+    sql`create index "roomsEnding" on "rooms" ("keptUntil")`,
     sql`create table "vocabularies" (
       "room" ${text} not null primary key,
       "terms" ${text} not null,

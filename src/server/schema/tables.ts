@@ -8,8 +8,9 @@ import type {
   StoredEvent,
 } from '../events/store.ts';
 import type { Connection as StorageConnection } from '../platform/storage/engine.ts';
+import type { Numbered } from '../platform/storage/row-cache.ts';
 import type { Recording } from '../recordings/store.ts';
-import type { NumberedBlock } from '../rooms/store.ts';
+import type { Block, RoomRecord } from '../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
 import type { Attempt, Delivery, Webhook } from '../webhooks/store.ts';
@@ -34,6 +35,7 @@ export type Tables = {
   readonly leases: LeaseRow;
   readonly comparisons: ComparisonRow;
   readonly blocks: BlockRow;
+  readonly rooms: Numbered<RoomRecord>;
   readonly idempotentRequests: IdempotentRequest;
   readonly apiKeys: ApiKeyRow;
   readonly auditEntries: AuditRow;
@@ -93,7 +95,7 @@ type ComparisonRow = {
 };
 
 /** `createdBy` is the id of the key that made it. */
-type BlockRow = NumberedBlock & { readonly createdBy: string };
+type BlockRow = Numbered<Block> & { readonly createdBy: string };
 
 /** `terms` is a list as JSON text. */
 type VocabularyRow = { readonly room: string; readonly terms: string; readonly createdBy: string };

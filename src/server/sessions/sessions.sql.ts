@@ -16,7 +16,11 @@ export function createSessionStore(connection: Connection): SessionStore {
   return {
     list: (query) => listSessions(connection, query),
     find: async (sid, now) => {
-      const found = connection.db.selectFrom('roomSessions').selectAll().where('sid', '=', sanitizeText(sid));
+      const found = connection.db
+        .selectFrom('roomSessions')
+        .selectAll()
+        .where('sid', '=', sanitizeText(sid))
+        .where(isTold);
       return (await withFigures(connection, await found.execute(), now))[0];
     },
     listConnections: (query) => listConnections(connection, query),
@@ -25,7 +29,7 @@ export function createSessionStore(connection: Connection): SessionStore {
 
 async function listSessions(connection: Connection, query: SessionQuery): Promise<readonly SessionRow[]> {
   const { room, status, since, until, after, limit, now } = query;
-  let select = connection.db.selectFrom('roomSessions').selectAll().where(isNoProbe());
+  let select = connection.db.selectFrom('roomSessions').selectAll().where(isNoProbe()).where(isTold);
   if (room !== undefined) select = select.where('name', '=', sanitizeText(room));
   if (status !== undefined) select = select.where('endedAt', status === 'open' ? 'is' : 'is not', null);
   if (since !== undefined) select = select.where('createdAt', '>=', since);
@@ -38,6 +42,9 @@ async function listSessions(connection: Connection, query: SessionQuery): Promis
   const sessions = await select.orderBy('createdAt', 'desc').orderBy('sid', 'desc').limit(limit).execute();
   return await withFigures(connection, sessions, now);
 }
+
+/** A session without an event is that of a room that was opened although it is closed, and is not told. */
+const isTold = sql<boolean>`sequence > 0`;
 
 function isNoProbe(): RawBuilder<boolean> {
   return sql<boolean>`substr(name, 1, ${PROBE_ROOM_PREFIX.length}) <> ${PROBE_ROOM_PREFIX}`;

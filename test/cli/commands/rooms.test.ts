@@ -47,6 +47,27 @@ describe('rooms', () => {
     expect((await rtc(`rooms get ${room}`)).code).toBe(3);
   });
 
+  it('are kept closed until they are created again, or until an instant', async () => {
+    const never = await rtc(`rooms close ${room} --reopen never --yes`);
+    expect(never).toMatchObject({
+      code: 0,
+      stderr: `Deleted ${room}, which nobody can enter until rtc rooms create opens it.\n`,
+    });
+    const token = `tokens create --room ${room} --identity ada --role host`;
+    const refused = await rtc(token);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain(`rtc rooms create ${room}`);
+    const closed = async () => (await rtc('rooms closed --json name,closedUntil')).stdout;
+    expect(JSON.parse(await closed()).closedRooms).toEqual([{ name: room, closedUntil: null }]);
+    await rtc(`rooms delete ${room} --until 2h --yes`);
+    expect(await closed()).toMatch(/"closedUntil":"\d{4}-/);
+    await rtc(`rooms create ${room}`);
+    expect(JSON.parse(await closed()).closedRooms).toEqual([]);
+    expect((await rtc(token)).code).toBe(0);
+    expect((await rtc(`rooms delete ${room} --reopen later --yes`)).code).toBe(2);
+    expect((await rtc(`rooms delete ${room} --until soon --yes`)).code).toBe(2);
+  });
+
   it('that exist are reported, with the settings that were not applied', async () => {
     await rtc(`rooms create ${room}`);
     const again = await rtc(`rooms create ${room} --max-participants 5`);

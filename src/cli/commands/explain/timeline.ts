@@ -48,6 +48,8 @@ function describeEvent(event: Event): Sentence | undefined {
     }
     case 'participant_left':
       return sentenceOfLeave(event.participant);
+    case 'room_join_refused':
+      return `${event.participant.identity} came with an older token, although the room is kept closed, and was removed`;
     case 'track_published':
     case 'track_unpublished': {
       const verb = event.event === 'track_published' ? 'published' : 'unpublished';

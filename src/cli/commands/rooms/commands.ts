@@ -4,10 +4,8 @@ import type { RoomData, RoomDataSent } from '../../../contract/room-data.ts';
 import type { Room, RoomCreate } from '../../../contract/rooms.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { WATCH, YES } from '../../framework/common-options.ts';
-import { confirmOnService } from '../../framework/confirm-on-service.ts';
+import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
@@ -17,16 +15,16 @@ import {
   defineCommand,
   existing,
   flag,
-  listOfExisting,
   listOption,
   notEmpty,
   option,
   wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { type Column, done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
+import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { plural } from '../../terminal/time.ts';
+import { closed, remove } from './delete-command.ts';
 import { join } from './join/join-command.ts';
 import { open } from './open-command.ts';
 
@@ -216,34 +214,6 @@ const update = defineCommand({
   },
 });
 
-const remove = defineCommand({
-  noun: 'rooms',
-  verb: 'delete',
-  aliases: ['rm'],
-  summary: 'Close rooms and disconnect everybody in them',
-  needs: 'service',
-  arguments: { rooms: listOfExisting('name of the room, or of several', 'rooms') },
-  options: { yes: YES },
-  examples: [
-    { line: 'rtc rooms delete demo', does: 'Asks first, and names what is lost' },
-    { line: 'rtc rooms delete demo class --yes', does: 'Two at once, without asking' },
-  ],
-  async run(context, input) {
-    const client = await context.client();
-    await confirmOnService(context, {
-      isSure: input.yes || context.flags.isCurl,
-      what: 'deleting rooms',
-      question: () => describeLoss(context, input.rooms),
-    });
-    const { exitCode, succeeded } = await forEachTarget(context, input.rooms, (room) =>
-      client.rooms.delete(room, { signal: context.io.signal }),
-    );
-    return succeeded.length === 0
-      ? nothing({ exitCode })
-      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
-  },
-});
-
 const MUTE_FIELDS = ['identity', 'trackSid'] as const satisfies readonly (keyof MutedTrack)[];
 
 const COLUMNS: readonly Column<MutedTrack>[] = [
@@ -339,7 +309,18 @@ export const send = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listRooms, get, update, send, mute, open, join, remove];
+export const commands: readonly Command[] = [
+  create,
+  listRooms,
+  get,
+  update,
+  send,
+  mute,
+  open,
+  join,
+  closed,
+  remove,
+];
 
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();
@@ -352,26 +333,6 @@ async function readRooms(context: Context): Promise<ListResult> {
     identify: (room) => room.sid,
     empty: 'No room is open. Create one: rtc rooms create demo',
   });
-}
-
-async function describeLoss(context: Context, rooms: readonly string[]): Promise<string> {
-  const client = await context.client();
-  let people = 0;
-  let recordings = 0;
-  for (const name of rooms) {
-    const options = { signal: context.io.signal };
-    const room = await client.rooms.get(name, options);
-    // Counts the participants, because numParticipants lags behind by seconds.
-    people += (await client.participants.list(name, options)).participants.length;
-    recordings += room.activeRecording ? 1 : 0;
-  }
-  const what = rooms.length === 1 ? `room ${rooms[0]}` : plural(rooms.length, 'room');
-  const recording = recordings === 0 ? '' : ` and ${plural(recordings, 'recording')} will end`;
-  const loss =
-    people === 0 && recordings === 0
-      ? 'Nobody is in it'
-      : `${plural(people, 'participant')} will be disconnected${recording}`;
-  return `Delete ${what}? ${loss}.`;
 }
 
 /** Older media servers leave the milliseconds at 0. */

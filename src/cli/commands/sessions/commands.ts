@@ -6,6 +6,7 @@ import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
+import { pastMoment } from '../../framework/moments.ts';
 import {
   type Command,
   choice,
@@ -15,7 +16,6 @@ import {
   notEmpty,
   option,
 } from '../../framework/parameters.ts';
-import { pastMoment } from '../../framework/past-moment.ts';
 import { record } from '../../terminal/result.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import {

@@ -1,8 +1,8 @@
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../contract/choices.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
+import { pastMoment } from '../../framework/moments.ts';
 import { choice, notEmpty, option, optionalListArgument } from '../../framework/parameters.ts';
-import { pastMoment } from '../../framework/past-moment.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
 
 export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or auto; default en-US', {

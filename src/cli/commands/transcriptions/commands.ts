@@ -10,6 +10,7 @@ import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
+import { pastMoment } from '../../framework/moments.ts';
 import {
   type Command,
   choice,
@@ -20,7 +21,6 @@ import {
   notEmpty,
   option,
 } from '../../framework/parameters.ts';
-import { pastMoment } from '../../framework/past-moment.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, done, nothing, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';

@@ -6,6 +6,7 @@ import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
+import { pastMoment } from '../../framework/moments.ts';
 import {
   choice,
   defineCommand,
@@ -14,7 +15,6 @@ import {
   option,
   optionalArgument,
 } from '../../framework/parameters.ts';
-import { pastMoment } from '../../framework/past-moment.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
 import {

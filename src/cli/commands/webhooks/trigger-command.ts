@@ -187,6 +187,7 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
       participant: { ...ADA_WITH_ACCESS, joinedAt: startedAt, leaveReason: 'left' },
     }),
   },
+  room_join_refused: { numParticipants: 0, subject: () => ({ participant: ADA, closedUntil: null }) },
   track_published: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },
   track_unpublished: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },
   egress_started: {

@@ -21,6 +21,16 @@ export type ParticipantGrants = {
  */
 export const CLOCK_TOLERANCE_SECONDS = 300;
 
+/** LiveKit's RoomConfiguration in protobuf JSON. An open room keeps its own settings. */
+export type RoomConfig = {
+  readonly maxParticipants?: number;
+  /** Seconds for which an empty room stays open before the first join. */
+  readonly emptyTimeout?: number;
+  /** Seconds for which an empty room stays open after the last leave. */
+  readonly departureTimeout?: number;
+  readonly metadata?: string;
+};
+
 type TokenClaims = {
   readonly room: string;
   readonly identity: string;
@@ -30,6 +40,8 @@ type TokenClaims = {
   readonly kind?: 'agent';
   readonly attributes: Readonly<Record<string, string>>;
   readonly grants: ParticipantGrants;
+  /** Settings of the room if this participant's join opens it; absent for those of the media server. */
+  readonly roomConfig?: RoomConfig | undefined;
   /** Unix seconds. */
   readonly issuedAt: number;
   /** Unix seconds. */
@@ -62,6 +74,7 @@ function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, u
     kind: claims.kind,
     metadata: claims.metadata,
     attributes: claims.attributes,
+    roomConfig: claims.roomConfig,
     video: { room: claims.room, roomJoin: true, ...claims.grants },
   };
 }

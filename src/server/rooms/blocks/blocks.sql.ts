@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type KeyQuota, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
 import { columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
+import { lastChange, nextChange } from '../room-records.sql.ts';
 import type { Block, BlockQuery, BlockStore, BlockSubject } from '../store.ts';
 
 type Database = Kysely<Tables>;
@@ -29,14 +30,7 @@ export function createBlockStore({ db, changes, dialect, atomically }: Connectio
         .where(lastsAt(now))
         .executeTakeFirst(),
     listLasting: (query) => listLasting(db, query),
-    lastChange: async () => {
-      const { value } = await db
-        .selectFrom('counters')
-        .select('value')
-        .where('name', '=', 'blocks')
-        .executeTakeFirstOrThrow();
-      return value;
-    },
+    lastChange: () => lastChange(db, 'blocks'),
     listChanged: (after, limit) =>
       db
         .selectFrom('blocks')
@@ -49,7 +43,7 @@ export function createBlockStore({ db, changes, dialect, atomically }: Connectio
     // The row stays for a while, so that other instances see that it ended, long ago by any clock.
     delete: (subject, now) =>
       atomically(async (within) => {
-        const changeNumber = await nextChange(within);
+        const changeNumber = await nextChange(within, 'blocks');
         const { numUpdatedRows } = await within
           .updateTable('blocks')
           .set({ createdAt: now, blockedUntil: 0, changeNumber })
@@ -81,7 +75,7 @@ async function saveBelow(
   { keyId, limit }: KeyQuota,
 ): Promise<boolean> {
   const { room, identity, createdAt, blockedUntil } = block;
-  const changeNumber = await nextChange(db);
+  const changeNumber = await nextChange(db, 'blocks');
   const row = { room, identity, createdAt, blockedUntil, changeNumber, createdBy: keyId };
   const columns = columnList(Object.keys(ROW));
   const lasts = sql`(blocks."blockedUntil" is null or blocks."blockedUntil" > ${createdAt})`;
@@ -128,15 +122,6 @@ async function purgeBlocks(db: Database, before: number, limit: number): Promise
     .where(sql<boolean>`(room, identity) in (${ended})`)
     .executeTakeFirst();
   return Number(numDeletedRows);
-}
-
-/** The counter is locked until the commit, so that nobody sees a later change without the earlier ones. */
-async function nextChange(db: Database): Promise<number> {
-  const { rows } = await sql<{ value: number }>`
-    update counters set value = value + 1 where name = 'blocks' returning value`.execute(db);
-  const [counter] = rows;
-  if (counter === undefined) throw new Error('the counter of blocks is missing');
-  return counter.value;
 }
 
 function lastsAt(now: number) {

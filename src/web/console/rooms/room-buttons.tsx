@@ -1,12 +1,13 @@
-import { MessageSquare, MicOff, Pencil } from 'lucide-react';
+import { DoorClosed, MessageSquare, MicOff, Pencil } from 'lucide-react';
 import { useRef } from 'react';
+import { useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DraftFields } from '../parts/draft-fields.tsx';
 
-/* The actions on all participants of a room. */
+/* The actions on a room and on all of its participants. */
 
 const WHAT = [
   { name: 'Microphones', source: 'microphone' },
@@ -170,6 +171,82 @@ export function MetadataButton({ room: { name, metadata } }: { readonly room: Ro
       }}
     >
       <Pencil aria-hidden />
+    </ChangeButton>
+  );
+}
+
+type Reopening = {
+  readonly text: string;
+  readonly options: readonly string[];
+  readonly forMs?: number;
+  readonly reopen?: 'never';
+};
+
+const HOUR_MS = 3_600_000;
+
+/** Who can open the room again. */
+const REOPENINGS: readonly [Reopening, ...Reopening[]] = [
+  { text: 'Whoever has a token can open it again', options: [] },
+  { text: 'Keep it closed for an hour', options: ['--until', '1h'], forMs: HOUR_MS },
+  { text: 'Keep it closed for a day', options: ['--until', '1d'], forMs: 24 * HOUR_MS },
+  { text: 'Keep it closed until it is created again', options: ['--reopen', 'never'], reopen: 'never' },
+];
+
+type CloseProps = {
+  readonly room: Room;
+  readonly participants: number;
+  readonly isRecorded: boolean;
+};
+
+export function CloseButton({ room, participants, isRecorded }: CloseProps) {
+  const [, navigate] = useLocation();
+  const reopening = useRef<Reopening>(REOPENINGS[0]);
+  const people = participants === 1 ? '1 participant' : `${participants} participants`;
+  const recording = isRecorded ? ', and the recording ends' : '';
+  const loss = participants === 0 ? 'Nobody is in it' : `${people} will be disconnected`;
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      change={() => {
+        reopening.current = REOPENINGS[0];
+        return {
+          question: `Close room ${room.name}?`,
+          consequence: `${loss}${recording}.`,
+          fields: (
+            <DraftFields<Reopening>
+              initial={REOPENINGS[0]}
+              onDraft={(next) => (reopening.current = next)}
+              writeCommand={({ options }) => writeCommand('rooms', 'delete', room.name, ...options)}
+            >
+              {(chosen, change) => (
+                <label className="field">
+                  Then
+                  <select
+                    value={chosen.text}
+                    onChange={({ target }) =>
+                      change(REOPENINGS.find(({ text }) => text === target.value) ?? REOPENINGS[0])
+                    }
+                  >
+                    {REOPENINGS.map(({ text }) => (
+                      <option key={text}>{text}</option>
+                    ))}
+                  </select>
+                </label>
+              )}
+            </DraftFields>
+          ),
+          verb: 'Close the room',
+          isDestructive: true,
+          run: async () => {
+            const { forMs, reopen } = reopening.current;
+            const until = forMs === undefined ? undefined : new Date(Date.now() + forMs).toISOString();
+            await client.rooms.delete(room.name, { reopen, until });
+            navigate('/rooms');
+          },
+        };
+      }}
+    >
+      <DoorClosed aria-hidden /> Close
     </ChangeButton>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Captions, Circle, CircleStop, DoorClosed, DoorOpen, ExternalLink } from 'lucide-react';
-import { Link, useLocation } from 'wouter';
+import { Captions, Circle, CircleStop, DoorOpen, ExternalLink } from 'lucide-react';
+import { Link } from 'wouter';
 import { RtcError } from '../../../client/rtc-error.ts';
 import type { Block } from '../../../contract/blocks.ts';
 import type { Room } from '../../../contract/rooms.ts';
@@ -15,7 +15,7 @@ import { Ago, Clock, describeDuration } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { useConsole } from '../shell/console-state.tsx';
 import { Participants } from './participants.tsx';
-import { MetadataButton } from './room-buttons.tsx';
+import { CloseButton, MetadataButton } from './room-buttons.tsx';
 import { createdAtMs, isRecorded } from './room-facts.ts';
 
 /** One room: its participants and the actions on it. */
@@ -258,31 +258,6 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
       })}
     >
       <Captions aria-hidden /> Transcribe
-    </ChangeButton>
-  );
-}
-
-function CloseButton({ room, participants, isRecorded }: Omit<Props, 'isTranscribed'>) {
-  const [, navigate] = useLocation();
-  const people = participants === 1 ? '1 participant' : `${participants} participants`;
-  const recording = isRecorded ? ', and the recording ends' : '';
-  const loss = participants === 0 ? 'Nobody is in it' : `${people} will be disconnected`;
-  return (
-    <ChangeButton
-      className="danger-quiet"
-      change={() => ({
-        question: `Close room ${room.name}?`,
-        consequence: `${loss}${recording}.`,
-        verb: 'Close the room',
-        isDestructive: true,
-        command: writeCommand('rooms', 'delete', room.name),
-        run: async () => {
-          await client.rooms.delete(room.name);
-          navigate('/rooms');
-        },
-      })}
-    >
-      <DoorClosed aria-hidden /> Close
     </ChangeButton>
   );
 }

@@ -5,6 +5,7 @@ import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { AppendEventsDeps } from '../../../../src/server/events/append-events.ts';
 import {
+  type RecordMediaDeps,
   recordEventsOfFreeRooms,
   recordMediaEvents,
 } from '../../../../src/server/media-events/record-media-events.ts';
@@ -15,6 +16,7 @@ import type {
 } from '../../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import type { RoomKey } from '../../../../src/server/rooms/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -43,7 +45,7 @@ export type StoredPayload = {
 export type EventStage = {
   readonly store: Store;
   readonly clock: ManualClock;
-  readonly deps: AppendEventsDeps<MediaEventStores>;
+  readonly deps: AppendEventsDeps<MediaEventStores> & Pick<RecordMediaDeps, 'findRoomRecord'>;
   /** Stores the events in one transaction, like a batch of the ingest. */
   readonly receive: (...events: readonly MediaEvent[]) => Promise<void>;
   /** Does the same with the events of rooms that nobody has locked, and returns the others. */
@@ -62,7 +64,10 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
   const database = databaseUrl === undefined ? { sqlitePath: join(folder, 'store.sqlite') } : { databaseUrl };
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
-  const deps = { store, clock, ids: systemIds, dispatcher: NO_DISPATCHER, instanceId: 'test' };
+  const deps = {
+    ...{ store, clock, ids: systemIds, dispatcher: NO_DISPATCHER, instanceId: 'test' },
+    findRoomRecord: (key: RoomKey) => store.rooms.find(key, clock.now()),
+  };
   const recordDeps = { ...deps, mediaServer: NO_MEDIA_SERVER };
   const storedEvents = async () => {
     const events = await store.events.list({ afterPosition: 0, limit: 1000 });

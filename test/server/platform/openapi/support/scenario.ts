@@ -84,6 +84,7 @@ async function play(scene: Scene): Promise<void> {
   await administer(scene, all.id);
   await shareAccess(recorder);
   await endMeeting(scene, egressId);
+  await keepClosed(scene);
   await findNothing(recorder);
 }
 
@@ -303,6 +304,16 @@ async function keepOut(recorder: ExchangeRecorder): Promise<void> {
   await recorder.send('createToken', { body: TOKEN, fails: 'participant-blocked' });
   await recorder.send('removeBlock', { path });
   await recorder.send('removeBlock', { path, fails: 'block-not-found' });
+}
+
+async function keepClosed({ recorder, stage, receiver }: Scene): Promise<void> {
+  await recorder.send('deleteRoom', { path: ROOM, query: { reopen: 'never' } });
+  await recorder.send('createToken', { body: TOKEN, fails: 'room-closed' });
+  await recorder.send('listClosedRooms');
+  stage.media.control.join('demo', ADA);
+  await receiver.waitFor(({ body }) => body.event === 'room_join_refused');
+  const isClosed = async () => (await stage.service.call('GET', '/v1/rooms/demo')).status === 404;
+  await waitFor(isClosed);
 }
 
 async function findNothing(recorder: ExchangeRecorder): Promise<void> {

@@ -1,0 +1,87 @@
+import { nameFault } from '../../contract/names.ts';
+import type { Participant } from '../../contract/participants.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
+import type { RoomSession } from '../events/store.ts';
+import { decideEntry, type Entrant } from '../rooms/entry.ts';
+import { type FindRoomRecord, isHelper } from '../rooms/room-records.ts';
+import type { RoomRecord } from '../rooms/store.ts';
+
+/*
+ * A closed room that the media server has opened again, for whoever came although it is closed, is not told: it is no call
+ * that anybody made, and is deleted (rooms/room-records.ts). Its session is stored as ended without an event, so that
+ * nothing of it is told later either. A person who may be in the room makes it a call.
+ */
+
+/** Whether the session is that of a room that was opened although it is closed. Every other stored one has an event. */
+export function isWithheld({ sequence, startedAt, endedAt }: RoomSession): boolean {
+  return sequence === 0 && startedAt === null && endedAt !== null;
+}
+
+export function withhold(session: RoomSession): RoomSession {
+  return { ...session, endedAt: session.createdAt };
+}
+
+/** Returns the session as one that is told. */
+export function tell(session: RoomSession): RoomSession {
+  return isWithheld(session) ? { ...session, endedAt: null } : session;
+}
+
+/**
+ * Whether the entrant may not open this session of the room. A session that has been told stays told: it was open before
+ * the room was closed.
+ */
+export function isRefused(
+  session: RoomSession,
+  record: RoomRecord,
+  { entrant, now }: { readonly entrant: Entrant; readonly now: number },
+): boolean {
+  const isTold = session.sequence > 0 || session.startedAt !== null;
+  if (isTold || session.sid === record.closedSid) return false;
+  return !decideEntry(record, entrant, now).isAllowed;
+}
+
+/** Returns the session as it is told when a comparison finds its room open; undefined when nothing is told. */
+export function findTold(
+  session: RoomSession,
+  closed: RoomRecord | undefined,
+  { participants, now }: { readonly participants: readonly Participant[]; readonly now: number },
+): RoomSession | undefined {
+  const entrant = participants.every(isHelper) ? 'helper' : 'person';
+  if (closed !== undefined && isRefused(session, closed, { entrant, now })) return undefined;
+  if (isWithheld(session)) return entrant === 'helper' ? undefined : tell(session);
+  return session.endedAt === null ? session : undefined;
+}
+
+/** Told once for each time that the room was closed. */
+export function refusedJoinEvent(
+  { room, closedAt, closedUntil }: RoomRecord,
+  participant: { readonly sid: string; readonly identity: string; readonly name: string },
+  occurredAt: number,
+): DomainEvent {
+  const { sid, identity, name } = participant;
+  return {
+    type: 'room_join_refused',
+    sourceId: `room_join_refused:${closedAt}:${room}`,
+    subject: {
+      participant: { sid, identity, name },
+      closedUntil: closedUntil === null ? null : new Date(closedUntil).toISOString(),
+    },
+    occurredAt,
+    isReconciled: false,
+  };
+}
+
+/** Returns those of the rooms that are closed to somebody, mostly from memory. */
+export async function findClosedRooms(
+  findRoomRecord: FindRoomRecord,
+  rooms: Iterable<string | undefined>,
+): Promise<ReadonlyMap<string, RoomRecord>> {
+  const closed = new Map<string, RoomRecord>();
+  for (const room of new Set(rooms)) {
+    // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
+    if (room === undefined || nameFault(room) !== undefined) continue;
+    const record = await findRoomRecord({ room });
+    if (record !== undefined && record.closedTo !== null) closed.set(room, record);
+  }
+  return closed;
+}

@@ -1,0 +1,182 @@
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { LastingQuery } from '../platform/storage/row-cache.ts';
+import type { Connection, Tables } from '../schema/tables.ts';
+import type { RoomKey, RoomRecord, RoomRecordStore } from './store.ts';
+
+type Database = Kysely<Tables>;
+
+const COLUMNS = [
+  'room',
+  'maxParticipants',
+  'emptyTimeout',
+  'departureTimeout',
+  'metadata',
+  'closedTo',
+  'closedAt',
+  'closedUntil',
+  'closedSid',
+  'keptUntil',
+] as const;
+
+export function createRoomRecordStore({ db, dialect, changes, atomically }: Connection): RoomRecordStore {
+  return {
+    save: (record) =>
+      atomically(async (within) => {
+        const changeNumber = await nextChange(within, 'rooms');
+        const { room, ...columns } = record;
+        await within
+          .insertInto('rooms')
+          .values({ ...record, changeNumber })
+          .onConflict((conflict) => conflict.column('room').doUpdateSet({ ...columns, changeNumber }))
+          .execute();
+        changes.note(within, 'rooms');
+      }),
+    find: ({ room }, now) =>
+      db.selectFrom('rooms').select(COLUMNS).where('room', '=', room).where(lastsAt(now)).executeTakeFirst(),
+    listLasting: ({ now, after, limit }) => {
+      let select = db.selectFrom('rooms').select(COLUMNS).where(lastsAt(now));
+      if (after !== undefined) select = select.where('room', '>', after.room);
+      return select.orderBy('room').limit(limit).execute();
+    },
+    lastChange: () => lastChange(db, 'rooms'),
+    listChanged: (after, limit) =>
+      db
+        .selectFrom('rooms')
+        .select([...COLUMNS, 'changeNumber'])
+        .where('changeNumber', '>', after)
+        .orderBy('changeNumber')
+        .limit(limit)
+        .execute(),
+    listClosed: (query) => listClosed(db, query),
+    countClosed: async (now, limit) => {
+      const closed = db
+        .selectFrom('rooms')
+        .select('room')
+        .where('closedTo', 'is not', null)
+        .where('closedTo', '=', 'everyone')
+        .where(isClosedAt(now))
+        .limit(limit);
+      const { count } = await db
+        .selectFrom(closed.as('closed'))
+        .select((row) => row.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+    isAnyClosed: async (now) => {
+      const closed = db.selectFrom('rooms').select('room').where('closedTo', 'is not', null);
+      return (await closed.where(isClosedAt(now)).limit(1).executeTakeFirst()) !== undefined;
+    },
+    findClosed: (rooms, now) =>
+      db
+        .selectFrom('rooms')
+        .select(COLUMNS)
+        .where(sql<boolean>`room ${dialect.oneOf(rooms)}`)
+        .where('closedTo', 'is not', null)
+        .where(isClosedAt(now))
+        .execute(),
+    purge: async (before, limit) => {
+      await forgetEnded(db, before, limit);
+      const over = db
+        .selectFrom('rooms')
+        .select('room')
+        .where('keptUntil', '<=', before)
+        .orderBy('keptUntil')
+        .limit(limit);
+      const { numDeletedRows } = await db
+        .deleteFrom('rooms')
+        // Repeats the condition, so that a room that was opened in the meantime keeps its record.
+        .where('keptUntil', '<=', before)
+        .where('room', 'in', over)
+        .executeTakeFirst();
+      return Number(numDeletedRows);
+    },
+    trim: (kept, limit) => trimRecords(db, kept, limit),
+  };
+}
+
+/** Reads through the rooms that are closed to everyone only. */
+function listClosed(
+  db: Database,
+  { now, after, limit }: LastingQuery<RoomKey>,
+): Promise<readonly RoomRecord[]> {
+  let select = db
+    .selectFrom('rooms')
+    .select(COLUMNS)
+    .where('closedTo', 'is not', null)
+    .where('closedTo', '=', 'everyone')
+    .where(isClosedAt(now));
+  if (after !== undefined) select = select.where('room', '>', after.room);
+  return select.orderBy('room').limit(limit).execute();
+}
+
+/** A closure that has ended means nothing. Without it, the index of closed rooms has those only that are closed. */
+async function forgetEnded(db: Database, before: number, limit: number): Promise<void> {
+  const ended = db
+    .selectFrom('rooms')
+    .select('room')
+    .where('closedTo', 'is not', null)
+    .where('closedUntil', '<=', before)
+    .limit(limit);
+  await db
+    .updateTable('rooms')
+    .set({ closedTo: null, closedAt: null, closedUntil: null, closedSid: null })
+    .where('closedTo', 'is not', null)
+    .where('closedUntil', '<=', before)
+    .where('room', 'in', ended)
+    .execute();
+}
+
+async function trimRecords(db: Database, kept: number, limit: number): Promise<number> {
+  const last = await db
+    .selectFrom('rooms')
+    .select('keptUntil')
+    .where('keptUntil', 'is not', null)
+    .orderBy('keptUntil', 'desc')
+    .offset(kept)
+    .limit(1)
+    .executeTakeFirst();
+  if (last === undefined) return 0;
+  const oldest = db
+    .selectFrom('rooms')
+    .select('room')
+    .where('keptUntil', '<=', last.keptUntil)
+    .where('closedTo', 'is', null)
+    .orderBy('keptUntil')
+    .limit(limit);
+  const { numDeletedRows } = await db
+    .deleteFrom('rooms')
+    .where('closedTo', 'is', null)
+    .where('room', 'in', oldest)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+function lastsAt(now: number) {
+  return (row: ExpressionBuilder<Tables, 'rooms'>) =>
+    row.or([row('keptUntil', 'is', null), row('keptUntil', '>', now)]);
+}
+
+function isClosedAt(now: number) {
+  return (row: ExpressionBuilder<Tables, 'rooms'>) =>
+    row.or([row('closedUntil', 'is', null), row('closedUntil', '>', now)]);
+}
+
+type ChangeCounter = 'blocks' | 'rooms';
+
+/** The counter is locked until the commit, so that nobody sees a later change without the earlier ones. */
+export async function nextChange(db: Database, counter: ChangeCounter): Promise<number> {
+  const { rows } = await sql<{ value: number }>`
+    update counters set value = value + 1 where name = ${counter} returning value`.execute(db);
+  const [next] = rows;
+  if (next === undefined) throw new Error(`the counter of ${counter} is missing`);
+  return next.value;
+}
+
+export async function lastChange(db: Database, counter: ChangeCounter): Promise<number> {
+  const { value } = await db
+    .selectFrom('counters')
+    .select('value')
+    .where('name', '=', counter)
+    .executeTakeFirstOrThrow();
+  return value;
+}
