@@ -26,15 +26,19 @@ export type Caller = {
   close(): void;
 };
 
-/** Returns functions that call a listening service. Every response is compared with the service's own OpenAPI document. */
+/**
+ * Returns functions that call a listening service, whose address may have a path. Every response is compared with the
+ * service's own OpenAPI document.
+ */
 export async function createCaller(url: string, signing: () => Signing): Promise<Caller> {
   const agent = new Agent({ keepAlive: true });
-  const send = (method: string, path: string, options: CallOptions = {}): Promise<WireResponse> => {
+  const prefix = new URL(url).pathname.replace(/\/$/, '');
+  const send = async (method: string, path: string, options: CallOptions = {}): Promise<WireResponse> => {
     const body = readBody(options.body);
     const signed =
       options.signing === false
         ? {}
-        : signatureHeaders({ method, path, body }, { ...signing(), ...options.signing });
+        : signatureHeaders({ method, path: prefix + path, body }, { ...signing(), ...options.signing });
     const isJson =
       body !== undefined && typeof options.body !== 'string' && !(options.body instanceof Uint8Array);
     const headers = {
@@ -43,7 +47,8 @@ export async function createCaller(url: string, signing: () => Signing): Promise
       ...(body === undefined ? {} : { 'Content-Length': `${body.length}` }),
       ...options.headers,
     };
-    return exchange(url, { method, path, headers, body, agent, signal: options.signal });
+    const sent = { method, path: prefix + path, headers, body, agent, signal: options.signal };
+    return { ...(await exchange(url, sent)), path };
   };
   const document = JSON.parse((await send('GET', '/openapi.json', { signing: false })).text) as OpenApi;
   const call: Call = async (method, path, options) => {

@@ -70,7 +70,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'invalid-api-key': "compare the API key with the service's API_KEY: rtc profile show",
   'timestamp-out-of-window': clockStep,
   'invalid-signature':
-    "compare the API secret with the service's API_SECRET; a proxy that rewrites the path has the same effect",
+    "compare the API secret with the service's API_SECRET; a proxy that changes the path has the same effect (BASE_PATH)",
   'insufficient-scope': 'see what the key may do: rtc keys get; the root key makes others: rtc keys create',
   'participant-blocked': 'see who is blocked: rtc blocks list ROOM',
   'room-not-found': LIST_ROOMS,

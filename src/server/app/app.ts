@@ -52,6 +52,8 @@ declare module 'fastify' {
 export type AppDeps = AccessLogDeps &
   RouteServices & {
     readonly routes: readonly Route[];
+    /** The path under which clients reach the service: empty, or `/rtc`. Undefined: empty. */
+    readonly basePath?: string | undefined;
     readonly authentication: AuthenticationDeps;
     readonly rateLimits: RateLimits;
     readonly bodyLimitBytes: number;
@@ -110,7 +112,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       connectionsCheckingInterval: CHECKING_INTERVAL_MS,
     },
     genReqId: (request) => chooseRequestId(request, randomUUID),
-    rewriteUrl: (request) => withoutFinalSlash(originForm(request.url ?? '/')),
+    rewriteUrl: createPathReader(deps.basePath),
     // URLs that the router cannot parse run no hooks. On a signed path only an authenticated caller gets the reason.
     frameworkErrors: (error, request, reply) => {
       logRequest(deps, request, reply);
@@ -178,6 +180,20 @@ function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') || path === '*' ? path : `/${path}`;
+}
+
+/** Returns a function that reads the path and query that the routes know, as they are signed but for `basePath`. */
+function createPathReader(basePath = ''): (request: Pick<IncomingMessage, 'url'>) => string {
+  if (basePath === '') return ({ url = '/' }) => withoutFinalSlash(originForm(url));
+  return ({ url = '/' }) => withoutFinalSlash(withoutBasePath(originForm(url), basePath));
+}
+
+/** A proxy in front may have stripped the path already. */
+function withoutBasePath(url: string, basePath: string): string {
+  if (!url.startsWith(basePath)) return url;
+  const rest = url.slice(basePath.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : url;
 }
 
 /** LiveKit takes the URL of its webhooks as it is written, and does not repeat one that got 404. */

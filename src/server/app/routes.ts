@@ -3,7 +3,7 @@ import { type KeyRouteDeps, keyRoutes } from '../access/keys/key-routes.ts';
 import { eventRoutes } from '../events/event-routes.ts';
 import type { ListEventsDeps } from '../events/list-events.ts';
 import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code-routes.ts';
-import { placeRoutes } from '../fiscal-api/place-routes.ts';
+import { type PlaceDeps, placeRoutes } from '../fiscal-api/place-routes.ts';
 import type { SelfCheckDeps } from '../health/check-self.ts';
 import { type HealthDeps, healthRoutes, selfCheckRoutes } from '../health/health-routes.ts';
 import { type MediaEventDeps, mediaEventRoutes } from '../media-events/media-event-routes.ts';
@@ -48,7 +48,8 @@ export type RouteDeps = HealthDeps &
   DeliveryRouteDeps &
   ListEventsDeps &
   MediaEventDeps &
-  FiscalCodeDeps & {
+  FiscalCodeDeps &
+  PlaceDeps & {
     /** Whether /cf and /it are served. */
     readonly isFiscalApiOn: boolean;
     readonly reference: ReferenceDeps;
@@ -79,7 +80,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...keyRoutes(deps),
     ...auditRoutes(deps),
     ...mediaEventRoutes(deps),
-    ...(deps.isFiscalApiOn ? [...fiscalCodeRoutes(deps), ...placeRoutes()] : []),
+    ...(deps.isFiscalApiOn ? [...fiscalCodeRoutes(deps), ...placeRoutes(deps)] : []),
     ...(deps.metrics === undefined ? [] : metricsRoutes(deps.metrics)),
     ...referenceRoutes(deps.reference, () => routes),
   ];

@@ -39,7 +39,7 @@ import type { Store } from './store.ts';
 import { prepareKeyOfSecrets } from './stored-key.ts';
 
 export type RunningService = {
-  /** The address on which the service listens, such as http://127.0.0.1:3000. */
+  /** The address on which the service listens, with BASE_PATH, such as http://127.0.0.1:3000. */
   readonly url: string;
   /** Resolves when the service cannot continue, because its database is gone. Call `close` then. */
   readonly failed: Promise<Error>;
@@ -110,8 +110,10 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
         webhookUrl: () => `${ownUrl()}/livekit/webhook`,
       },
       metrics: config.metrics === 'signed' ? metrics : undefined,
-      reference: { version, folder: join(root, 'dist', 'reference') },
+      basePath: config.basePath,
+      reference: { version, basePath: config.basePath, folder: join(root, 'dist', 'reference') },
     }),
+    basePath: config.basePath,
     authentication: {
       clock: parts.clock,
       apiKey: config.apiKey,
@@ -141,7 +143,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     throw listenError(error, config);
   });
   listeningPort = Number(new URL(url).port);
-  return url;
+  return url + config.basePath;
 }
 
 /** Sets the counts that a scrape of the metrics reads and the dependencies that it tries. */

@@ -47,8 +47,11 @@ import {
   unknownProvince,
 } from './place-responses.ts';
 
-export function placeRoutes(): readonly Route[] {
-  return [regionsRoute(), provincesRoute(), citiesRoute(), placesRoute(), capsRoute()];
+/** `basePath` begins the links to further pages. */
+export type PlaceDeps = { readonly basePath: string };
+
+export function placeRoutes(deps: PlaceDeps): readonly Route[] {
+  return [regionsRoute(), provincesRoute(), citiesRoute(deps), placesRoute(), capsRoute()];
 }
 
 function regionsRoute(): Route {
@@ -75,7 +78,7 @@ function provincesRoute(): Route {
   });
 }
 
-function citiesRoute(): Route {
+function citiesRoute({ basePath }: PlaceDeps): Route {
   return defineRoute({
     ...PLACE_ROUTE,
     path: '/it/cities/:province_abbreviation',
@@ -103,7 +106,7 @@ function citiesRoute(): Route {
         all.filter((place) => isListed(place, query)),
         query,
       );
-      const path = `/it/cities/${encodeURIComponent(params.province_abbreviation)}`;
+      const path = `${basePath}/it/cities/${encodeURIComponent(params.province_abbreviation)}`;
       const link = next === undefined ? undefined : path + next;
       const records = items.map((place) => ({
         ...listedPlaceResponse(place),

@@ -24,17 +24,25 @@ button.addEventListener('click', askForCredentials);
 
 button.hidden = false;
 
+/** The path under which this page's service is: empty, or `/rtc`. The browser knows it from the address of this script. */
+const basePath = readBasePath(document.currentScript);
+
+function readBasePath(script: HTMLOrSVGScriptElement | null): string {
+  if (!(script instanceof HTMLScriptElement)) throw new Error('This script is not on a page.');
+  return new URL(script.src).pathname.replace(/\/docs\/start\.js$/, '');
+}
+
 /** Whether the path needs a signature; public paths do not. */
 function isSigned(url: string): boolean {
-  const { pathname } = new URL(url);
-  return (pathname.startsWith('/v1/') && pathname !== '/v1/health') || pathname === '/metrics';
+  const path = new URL(url).pathname.slice(basePath.length);
+  return (path.startsWith('/v1/') && path !== '/v1/health') || path === '/metrics';
 }
 
 /** Loads the viewer after the introduction is painted, because it keeps the browser busy for a second or more. */
 async function loadViewer(): Promise<void> {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   const script = document.createElement('script');
-  script.src = '/docs/scalar.js';
+  script.src = `${basePath}/docs/scalar.js`;
   const loaded = new Promise((resolve, reject) => {
     script.addEventListener('load', resolve);
     script.addEventListener('error', () =>
@@ -48,7 +56,7 @@ async function loadViewer(): Promise<void> {
 
 function showReference(): void {
   Scalar.createApiReference('#reference', {
-    url: '/docs/document.json',
+    url: `${basePath}/docs/document.json`,
     withDefaultFonts: false,
     hideClientButton: true,
     hiddenClients: true,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { readPort } from '../../support/forwarding-server.ts';
+import { startPathProxy } from '../../support/parts/haproxy.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { bucketSettings, startS3 } from '../../support/parts/s3.ts';
 import { sharedLivekit } from '../../support/parts/shared.ts';
@@ -216,6 +217,25 @@ describe('rtc doctor', () => {
         const { run: result, status } = await doctor({ ...stack.environment, ...wrong });
         expect([result.code, status('signature'), status('media server')]).toEqual([7, 'fault', undefined]);
       }
+    });
+  });
+
+  it('finds that the address has another path than BASE_PATH of the service', async () => {
+    const readNext = async (url: string, { environment }: Stack, check: string) => {
+      const { checks } = await doctor({ ...environment, RTC_URL: url });
+      return checks.find((each) => each.check === check && each.status === 'fault')?.next;
+    };
+    await withStack({ environment: { BASE_PATH: '/rtc' } }, async (stack) => {
+      expect((await doctor(stack.environment)).status('signature')).toBe('ok');
+      const { origin } = new URL(stack.service.url);
+      expect(await readNext(origin, stack, 'signature')).toContain('ends in /rtc');
+    });
+    await withStack({}, async (stack) => {
+      const proxy = await startPathProxy(new URL(stack.service.url).host, '/rtc');
+      const expected = "set the service's BASE_PATH to /rtc";
+      expect(await readNext(proxy.strippingUrl, stack, 'signature')).toContain(expected);
+      expect(await readNext(proxy.passingUrl, stack, 'address')).toContain(expected);
+      await proxy.close();
     });
   });
 

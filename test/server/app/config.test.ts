@@ -77,6 +77,25 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
     good: ['http://rtc:3000', 'https://rtc.example.org/base'],
     bad: [...URL_FAULTS, 'ws://host'],
   },
+  BASE_PATH: {
+    good: ['/rtc', '/rtc/', '/apps/video-2.0_x~y', '/', '/itinerary', '/...x'],
+    bad: [
+      ...['rtc', '//', '//rtc', '/rtc//x', '/rtc//', '/../rtc', '/rtc/..', '/rtc/.', '/...', 'https://x/rtc'],
+      ...[
+        '/rtc?x=1',
+        '/rtc#x',
+        '/%72tc',
+        '/rtc%2Fx',
+        '/a b',
+        '/rtc\\x',
+        '/caffè',
+        '/rtc;x',
+        '/"',
+        '/v1',
+        '/it/x',
+      ],
+    ],
+  },
   TRUST_PROXY: {
     good: ['off', '0', '1', '10', '10.0.0.1', '10.0.0.0/8', '10.0.0.1,::1', '::/0', '0.0.0.0/0', 'fd00::/8'],
     bad: [
@@ -476,6 +495,33 @@ describe('the settings', () => {
     expect(serviceUrl(load({ HOST: '0.0.0.0' }), 8080)).toBe('http://127.0.0.1:8080');
     expect(serviceUrl(load({ HOST: '::1' }), 8080)).toBe('http://[::1]:8080');
     expect(serviceUrl(load({ SERVICE_URL: 'https://rtc.example.org/' }), 1)).toBe('https://rtc.example.org');
+  });
+
+  it('contain the path of the service, of which one setting is enough', () => {
+    const path = (environment: Environment) => {
+      const config = load(environment);
+      return [config.basePath, serviceUrl(config, 80), describeConfig(config).BASE_PATH];
+    };
+    expect(path({})).toEqual(['', 'http://127.0.0.1:80', '']);
+    expect(path({ BASE_PATH: '/rtc/' })).toEqual(['/rtc', 'http://127.0.0.1:80/rtc', '/rtc']);
+    const expected = ['/rtc', 'https://example.org/rtc', '/rtc'];
+    expect(path({ SERVICE_URL: 'https://example.org/rtc/' })).toEqual(expected);
+    expect(path({ SERVICE_URL: 'https://example.org', BASE_PATH: '/rtc' })).toEqual(expected);
+    expect(path({ SERVICE_URL: 'https://example.org/rtc', BASE_PATH: '/rtc' })).toEqual(expected);
+  });
+
+  it('do not contradict each other about the path of the service', () => {
+    const other = { SERVICE_URL: 'https://example.org/other' };
+    expect(findFaults({ ...BASE, ...other, BASE_PATH: '/rtc' })).toEqual([
+      'SERVICE_URL is "https://example.org/other", whose path is not BASE_PATH, which is "/rtc"',
+    ]);
+    for (const path of ['/a//b', '/v1', '/a%20b']) {
+      expect(findFaults({ ...BASE, SERVICE_URL: `https://example.org${path}` })).toEqual([
+        expect.stringContaining(
+          `SERVICE_URL is "https://example.org${path}", but its path must be a path such as`,
+        ),
+      ]);
+    }
   });
 
   it('are described with their effective values, secrets masked', () => {

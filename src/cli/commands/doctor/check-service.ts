@@ -20,6 +20,7 @@ import {
   note,
   ok,
   skipped,
+  withBasePathStep,
 } from './checks.ts';
 
 /** A name that no user would choose. The room is never created. */
@@ -27,7 +28,7 @@ export const NO_ROOM = 'rtc-doctor';
 /** Time limit: the service tests the bucket in some steps of 4 s each at most. */
 const SELF_CHECK_TIMEOUT_MS = 30_000;
 
-type Deps = ProbeDeps;
+type Deps = ProbeDeps & { readonly url: string };
 
 /** Runs the checks that need a signed request. They stop when the next one could have no meaning. */
 export async function checkService(
@@ -36,7 +37,7 @@ export async function checkService(
   options: { readonly withProbe: boolean },
 ): Promise<readonly Check[]> {
   const client = await openClient(context, target);
-  const deps = { context, client };
+  const deps = { context, client, url: target.url };
   try {
     const roomsError = await catchError(() => client.rooms.list({ limit: 1, ...callOptions(context) }));
     const signature = checkSignature(deps, roomsError);
@@ -138,13 +139,17 @@ async function catchError(call: () => Promise<unknown>): Promise<RtcError | unde
   }
 }
 
-function checkSignature({ context }: Deps, error: RtcError | undefined): Check {
+function checkSignature({ context, url }: Deps, error: RtcError | undefined): Check {
   if (error === undefined || isLackOfScope(error)) {
     return ok('signature', 'the service accepts our key and signature');
   }
   const nowMs = context.io.clock();
   const isRefused = describeError(error, nowMs).exitCode === EXIT.authentication;
-  if (isRefused) return failedCheck('signature', error, nowMs);
+  if (isRefused) {
+    const { next, ...found } = failedCheck('signature', error, nowMs);
+    const isPathInDoubt = error.code === 'invalid-signature' && error.hint === undefined;
+    return { ...found, next: isPathInDoubt ? withBasePathStep(next, url) : next };
+  }
   // Another error may have followed, because authentication precedes all other work.
   if (error.problem !== undefined) return ok('signature', 'the service accepts our key and signature');
   return failedCheck('signature', error, nowMs);

@@ -118,7 +118,7 @@ export async function checkAddress(
   } catch (error) {
     if (!(error instanceof RtcError)) throw error;
     const { cause } = describeError(error, context.io.clock());
-    const next = error.hint === undefined ? nextOfAddress(error) : hintLine(error.hint);
+    const next = error.hint === undefined ? nextOfAddress(error, url) : hintLine(error.hint);
     return { isService: false, checks: [fault('address', cause, next)] };
   } finally {
     await client.close();
@@ -126,10 +126,17 @@ export async function checkAddress(
 }
 
 /** Returns the next step after an error that has none of its own. */
-function nextOfAddress({ code }: RtcError): string {
+function nextOfAddress({ code }: RtcError, url: string): string {
+  if (code === 'route-not-found') return withBasePathStep('correct the URL', url);
   return code === 'unreachable' || code === 'timed-out'
     ? 'start it (rtc serve, or rtc dev), or correct its address: rtc profile show'
     : 'correct the URL, or look at the proxy in between: rtc doctor --debug';
+}
+
+/** A proxy that serves the service under a path has to be known to the service, whether it strips the path or not. */
+export function withBasePathStep(next: string, url: string): string {
+  const path = new URL(url).pathname.replace(/\/+$/, '');
+  return path === '' ? next : `${next}; or set the service's BASE_PATH to ${path}, the path of this address`;
 }
 
 /** Compares the clocks by the Date header. It has whole seconds, which is enough for a window of five minutes. */

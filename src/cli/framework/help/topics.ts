@@ -32,7 +32,8 @@ export const TOPICS: Readonly<Record<string, string>> = {
   Each setting comes from the first of these that has it: option, variable,
   profile, default. A profile that you name with --profile counts as an option.
 
-  RTC_URL          address of the service; default http://127.0.0.1:3000
+  RTC_URL          address of the service; default http://127.0.0.1:3000. With
+                   BASE_PATH of the service, it ends in that path
   RTC_API_KEY      API key; API_KEY is accepted too
   RTC_API_SECRET   API secret; API_SECRET is accepted too
   RTC_WEBHOOK_SECRET

@@ -1,13 +1,15 @@
 import { join, resolve } from 'node:path';
 import { ConfigError, type Environment } from './environment.ts';
 import { REQUIRED, type Setting } from './setting.ts';
-import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
+import { parseBasePath, SETTINGS, type SettingName, type SettingValues } from './settings.ts';
 import { secretWarnings } from './warnings.ts';
 
 export type Config = {
   readonly values: SettingValues;
   readonly host: string;
   readonly port: number;
+  /** The path under which clients reach the service, without a slash at its end: empty, or `/rtc`. */
+  readonly basePath: string;
   readonly apiKey: string;
   /** The current secret first, then the one being rotated out. */
   readonly apiSecrets: readonly [string, ...string[]];
@@ -98,17 +100,32 @@ function effectiveValue(config: Config, name: SettingName): unknown {
     LIVEKIT_API_SECRET: config.livekit.apiSecret,
     DATA_DIR: config.dataDir,
     RECORDING_DIR: config.recordingDir,
-    SERVICE_URL: config.values.SERVICE_URL ?? serviceUrl(config, config.port),
+    SERVICE_URL: serviceUrl(config, config.port),
+    BASE_PATH: config.basePath,
   };
   return effective[name] ?? config.values[name];
 }
 
-/** SERVICE_URL, or the address that the service listens on. */
+/** SERVICE_URL, or the address that the service listens on, each with BASE_PATH. */
 export function serviceUrl(config: Config, listeningPort: number): string {
-  if (config.values.SERVICE_URL !== undefined) return config.values.SERVICE_URL;
+  const { SERVICE_URL: url } = config.values;
+  if (url !== undefined) return new URL(url).origin + config.basePath;
   const unspecified = config.host === '0.0.0.0' || config.host === '::';
   const host = unspecified ? '127.0.0.1' : config.host.includes(':') ? `[${config.host}]` : config.host;
-  return `http://${host}:${listeningPort}`;
+  return `http://${host}:${listeningPort}${config.basePath}`;
+}
+
+/** SERVICE_URL may leave BASE_PATH out, or be the only one that names it. */
+function basePath({ BASE_PATH: given, SERVICE_URL: url }: SettingValues, faults: string[]): string {
+  const path = url === undefined ? '' : new URL(url).pathname.replace(/\/+$/, '');
+  if (path === '' || path === given) return given ?? '';
+  const named = JSON.stringify(url);
+  if (given !== undefined) {
+    faults.push(`SERVICE_URL is ${named}, whose path is not BASE_PATH, which is ${JSON.stringify(given)}`);
+  } else if (parseBasePath(path) !== path) {
+    faults.push(`SERVICE_URL is ${named}, but its path must be ${SETTINGS.BASE_PATH.allowed}`);
+  }
+  return given ?? path;
 }
 
 function describeValue(name: SettingName, value: unknown): string {
@@ -147,6 +164,7 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     values,
     host: values.HOST,
     port: values.PORT,
+    basePath: basePath(values, faults),
     apiKey: values.API_KEY,
     apiSecrets: [
       values.API_SECRET,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { RECORDING_SETTINGS } from './recording-settings.ts';
 import {
   choiceSetting,
   HTTP,
@@ -18,66 +19,11 @@ const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
 
 const SECOND_PER_YEAR = 31_536_000;
 
+/** The first parts of the service's own paths. Below one of them it would be unclear whether a proxy has stripped BASE_PATH. */
+const OWN_PATHS = 'cf docs it livekit llms.txt metrics openapi.json ready recordings v1'.split(' ');
+
 /** Relative to the working directory. */
 export const DEFAULT_DATA_DIR = '.rtc';
-
-/** Settings of recordings and of the storage of their files. */
-const RECORDING_SETTINGS = {
-  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined }),
-  S3_ENDPOINT: urlSetting({
-    meaning: 'Object storage, if it is not AWS',
-    fallback: undefined,
-    protocols: HTTP,
-  }),
-  S3_PUBLIC_ENDPOINT: urlSetting({
-    meaning: 'Address of the object storage for receivers of pre-signed URLs; default S3_ENDPOINT',
-    fallback: undefined,
-    protocols: HTTP,
-  }),
-  S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
-  S3_ACCESS_KEY: textSetting({
-    meaning: 'Access key of the bucket',
-    fallback: undefined,
-  }),
-  S3_SECRET_KEY: textSetting({
-    meaning: 'Secret key of the bucket',
-    fallback: undefined,
-    secret: true,
-  }),
-  S3_SESSION_TOKEN: textSetting({
-    meaning: 'Session token that goes with temporary keys of the bucket; they end with it',
-    fallback: undefined,
-    secret: true,
-  }),
-  S3_FORCE_PATH_STYLE: switchSetting({
-    meaning: 'Address the bucket in the path, not in the host name',
-    fallback: false,
-  }),
-  RECORDING_DIR: textSetting({
-    meaning:
-      "Folder of recordings in the recorder's file system, if there is no bucket; default DATA_DIR/recordings",
-    fallback: undefined,
-  }),
-  EGRESS_PROGRAM: textSetting({
-    meaning: "LiveKit's egress worker, which rtc dev starts; default: egress on PATH, or its image in Docker",
-    fallback: undefined,
-  }),
-  RECORDER_PATIENCE: integerSetting({
-    meaning: 'How long the start of a recording waits for a recorder that is busy or may be missing',
-    fallback: 8,
-    minimum: 1,
-    maximum: 25,
-    unit: 'seconds',
-  }),
-  RECORDING_PATH: textSetting({
-    meaning: 'Template of the key of a recording, with {room} and {time}',
-    fallback: '{room}/{time}.mp4',
-    // A recorder merges consecutive slashes, and the file would then have a different key.
-    pattern: /^(?!\/)(?!.*\/\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
-    allowed:
-      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without empty, . or .. parts, ending in .mp4',
-  }),
-} as const satisfies Record<string, Setting<unknown>>;
 
 /** How much each API key may have. The root key has none of these limits. */
 const KEY_SETTINGS = {
@@ -199,6 +145,14 @@ export const SETTINGS = {
     fallback: undefined,
     protocols: HTTP,
   }),
+  BASE_PATH: {
+    meaning:
+      'Path under which a proxy serves this service, such as /rtc, whether the proxy strips it from requests or not; clients sign it. Default: the path of SERVICE_URL',
+    allowed: `a path such as /rtc, of letters, digits and -._~, whose first part is none of ${OWN_PATHS.join(', ')}`,
+    fallback: undefined,
+    secret: false,
+    parse: parseBasePath,
+  } satisfies Setting<string | undefined>,
   TRUST_PROXY: textSetting({
     meaning:
       'Proxies in front of the service, for limits per address: addresses or CIDRs, separated by commas, or a number of hops',
@@ -349,6 +303,15 @@ export type SettingName = keyof typeof SETTINGS;
 type SettingValue<S> = S extends Setting<infer T> ? Exclude<T, typeof REQUIRED> : never;
 
 export type SettingValues = { readonly [Name in SettingName]: SettingValue<(typeof SETTINGS)[Name]> };
+
+/** Returns the path without a slash at its end; undefined for a path that a proxy or a client could write in another way. */
+export function parseBasePath(text: string): string | undefined {
+  const path = text.replace(/(?<=[^/]|^)\/$/, '');
+  const [, ...parts] = path.split('/');
+  if (path !== '' && !path.startsWith('/')) return undefined;
+  if (OWN_PATHS.includes(parts[0] ?? '')) return undefined;
+  return parts.every((part) => /^[\w.~-]+$/.test(part) && !/^\.+$/.test(part)) ? path : undefined;
+}
 
 function isAddressOrCidr(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');

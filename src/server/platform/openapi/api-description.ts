@@ -40,7 +40,8 @@ Every request under \`/v1\`, except \`GET /v1/health\`, carries three headers:
 
 The canonical string is four lines joined by a line feed, without one at the end: the method in upper case, the path
 with its query exactly as sent, the timestamp, and the lower-case hex SHA-256 of the raw body (of the empty string
-without one).
+without one). If the service's address has a path, such as \`https://example.org/rtc\`, it is part of what is signed:
+\`/rtc/v1/rooms\`.
 
 \`\`\`sh
 timestamp=$(date +%s)

@@ -50,13 +50,16 @@ const ANY_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Builds the OpenAPI 3.1 document of the routes: every operation, error, header and example. */
-export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
+export function openApiDocument(
+  routes: readonly Route[],
+  { version, basePath }: { readonly version: string; readonly basePath: string },
+): JsonObject {
   const components: Components = new Map();
   const inline: Record<string, Record<string, JsonObject & { readonly operationId: string }>> = {};
   const documented = routes.filter((route) => !route.isInternal);
   for (const route of documented) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    inline[path] = { ...inline[path], [route.method.toLowerCase()]: operation(route, components) };
+    inline[path] = { ...inline[path], [route.method.toLowerCase()]: operation(route, components, basePath) };
   }
   toReference(ProblemSchema, components);
   const { paths, parameters, responses } = shareComponents(inline, nameOfErrorResponse);
@@ -69,7 +72,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
       description: API_DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'This service' }],
+    servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service' }],
     tags: [...usedTags(documented), DELIVERY_TAG],
     paths,
     webhooks: section.webhooks,
@@ -91,7 +94,11 @@ function usedTags(routes: readonly Route[]): readonly JsonObject[] {
     .map(([name, description]) => ({ name, description }));
 }
 
-function operation(route: Route, components: Components): JsonObject & { readonly operationId: string } {
+function operation(
+  route: Route,
+  components: Components,
+  basePath: string,
+): JsonObject & { readonly operationId: string } {
   const parameters = [
     ...describeParameters(route.params, 'path', components),
     ...describeParameters(route.query, 'query', components),
@@ -107,7 +114,7 @@ function operation(route: Route, components: Components): JsonObject & { readonl
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, components),
     responses: { ...successResponses(route, components), ...errorResponses(route, components) },
-    'x-codeSamples': shellSamples(route),
+    'x-codeSamples': shellSamples(route, basePath),
   };
 }
 

@@ -5,7 +5,7 @@ import { readMembers, readObjects } from '../../../contract/unknown-value.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { openApiDocument } from './openapi.ts';
 import { once, type PreparedFile, prepareBrotliFile, prepareText, sendPrepared } from './prepared-file.ts';
-import { allSamples } from './samples/code-samples.ts';
+import { allSamples, type Samples } from './samples/code-samples.ts';
 import type { JsonObject } from './schema-document.ts';
 
 /*
@@ -16,6 +16,8 @@ import type { JsonObject } from './schema-document.ts';
 
 export type ReferenceDeps = {
   readonly version: string;
+  /** The path under which clients reach the service: empty, or `/rtc`. It begins every link. */
+  readonly basePath: string;
   /** Folder of the pages that the build made: dist/reference. */
   readonly folder: string;
 };
@@ -67,12 +69,13 @@ type Page = Served & {
 
 /** `allRoutes` returns every route of the service, including these. */
 export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
-  const document = once(async () => openApiDocument(allRoutes(), deps.version));
+  const { basePath } = deps;
+  const document = once(async () => openApiDocument(allRoutes(), deps));
   const built = (name: string): Promise<string> => readFile(join(deps.folder, name), 'utf8');
   return [
-    homeRoute(),
-    ...documentRoutes(document),
-    ...pageRoutes(built, document),
+    homeRoute(basePath),
+    documentRoute(document),
+    ...pageRoutes(built, document, basePath),
     pageRoute({
       path: '/llms.txt',
       operationId: 'getLlmsText',
@@ -80,24 +83,22 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
       description: 'The operations and the guides, in Markdown.',
       contentType: 'text/plain',
       example: '# rtc-service',
-      prepare: async () => prepareText(llmsText(allRoutes(), await built('guide.md'))),
+      prepare: async () => prepareText(linkUnder(basePath, llmsText(allRoutes(), await built('guide.md')))),
     }),
     part({
       path: '/docs/document.json',
       contentType: 'application/json',
       prepare: async () =>
-        prepareText(JSON.stringify(pageDocument(await document(), await built('guide.md'), allRoutes()))),
+        prepareText(
+          JSON.stringify(
+            pageDocument(await document(), await built('guide.md'), allSamples(allRoutes(), basePath)),
+          ),
+        ),
     }),
-    part({
-      path: '/docs/start.js',
-      contentType: 'text/javascript',
-      prepare: async () => prepareText(await built('start.js')),
-    }),
-    part({
-      path: '/docs/reference.css',
-      contentType: 'text/css',
-      prepare: async () => prepareText(await built('reference.css')),
-    }),
+    ...Object.entries({ 'start.js': 'text/javascript', 'reference.css': 'text/css' }).map(
+      ([name, contentType]) =>
+        part({ path: `/docs/${name}`, contentType, prepare: async () => prepareText(await built(name)) }),
+    ),
     part({
       path: '/docs/scalar.js',
       contentType: 'text/javascript',
@@ -106,7 +107,7 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
   ];
 }
 
-function homeRoute(): Route {
+function homeRoute(basePath: string): Route {
   return defineRoute({
     method: 'GET',
     path: '/',
@@ -117,36 +118,36 @@ function homeRoute(): Route {
     success: { 302: { description: 'To /docs', headers: { Location: 'The reference' } } },
     errors: [],
     isInternal: true,
-    handle: () => ({ status: 302, headers: { location: '/docs' } }),
+    handle: () => ({ status: 302, headers: { location: `${basePath}/docs` } }),
   });
 }
 
 /** Pages of any origin may read the document, such as editors of OpenAPI. */
-function documentRoutes(document: () => Promise<JsonObject>): readonly Route[] {
-  return [
-    pageRoute({
-      path: '/openapi.json',
-      operationId: 'getOpenApi',
-      summary: 'This API as an OpenAPI 3.1 document',
-      description: 'For generators of clients and other tools. Pages of any origin may read it.',
-      contentType: 'application/json',
-      schema: DocumentSchema,
-      headers: { 'access-control-allow-origin': '*' },
-      prepare: async () => prepareText(JSON.stringify(await document())),
-    }),
-  ];
+function documentRoute(document: () => Promise<JsonObject>): Route {
+  return pageRoute({
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This API as an OpenAPI 3.1 document',
+    description: 'For generators of clients and other tools. Pages of any origin may read it.',
+    contentType: 'application/json',
+    schema: DocumentSchema,
+    headers: { 'access-control-allow-origin': '*' },
+    prepare: async () => prepareText(JSON.stringify(await document())),
+  });
 }
 
 function pageRoutes(
   built: (name: string) => Promise<string>,
   document: () => Promise<JsonObject>,
+  basePath: string,
 ): readonly Route[] {
+  const prepare = (html: string): Promise<PreparedFile> => prepareText(linkUnder(basePath, html));
   const reference = {
     path: '/docs',
     contentType: 'text/html',
     headers: { 'content-security-policy': POLICY },
     prepare: async () =>
-      prepareText(referencePage({ guide: await built('guide.html'), tags: tagTitles(await document()) })),
+      prepare(referencePage({ guide: await built('guide.html'), tags: tagTitles(await document()) })),
   };
   return [
     pageRoute({
@@ -167,9 +168,14 @@ function pageRoutes(
       contentType: 'text/html',
       headers: { 'content-security-policy': TEXT_POLICY },
       example: '<!doctype html>',
-      prepare: async () => prepareText(guidePage(await built('guide.html'))),
+      prepare: async () => prepare(guidePage(await built('guide.html'))),
     }),
   ];
+}
+
+/** Puts `basePath` before the links of a text, HTML or Markdown, that lead to this service. */
+function linkUnder(basePath: string, text: string): string {
+  return text.replaceAll(/(?<= (?:href|src)="|\]\()(?=\/)/g, basePath);
 }
 
 function part(served: Served): Route {
@@ -241,8 +247,7 @@ ${guide}`;
  * Adapts the document for the reference page: the guides are its introduction. The page signs by itself, so it does not ask
  * for the values of signature headers.
  */
-function pageDocument(document: JsonObject, guide: string, routes: readonly Route[]): JsonObject {
-  const samples = new Map(routes.map((route) => [route.operationId, allSamples(route)]));
+function pageDocument(document: JsonObject, guide: string, samples: Samples): JsonObject {
   const { info, tags, paths, components, ...rest } = document;
   const { securitySchemes: _, ...shown } = readMembers(components);
   return {

@@ -18,6 +18,8 @@ import { type Caller, ROOT_CALLER, type Security } from '../route.ts';
 
 type AuthenticateRequestDeps = {
   readonly authentication: AuthenticationDeps;
+  /** Part of every path that is signed, though a proxy may have stripped it. */
+  readonly basePath?: string | undefined;
   readonly bodyLimitBytes: number;
   /** Memory for all bodies whose signature is not checked yet. */
   readonly unverifiedBodyBytes?: number | undefined;
@@ -41,7 +43,7 @@ const UNVERIFIED_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Reads the body, and checks the signature of requests on signed paths. */
 export function createAuthenticateRequest(deps: AuthenticateRequestDeps): AuthenticateRequest {
-  const { readCredentials, checkSignature } = createAuthenticator(deps.authentication);
+  const { readCredentials, checkSignature } = createAuthenticator(deps.authentication, deps.basePath);
   const readAndVerify = createBodyReader(deps, checkSignature);
   return (request, reply, done) => {
     if (readSecurity(request) !== 'signed') return readAndVerify(request, undefined, done);
@@ -187,7 +189,8 @@ type Authenticator = {
 
 type ReceivedRequest = Pick<SignableRequest, 'method' | 'path'> & { readonly body: Uint8Array };
 
-function createAuthenticator(deps: AuthenticationDeps): Authenticator {
+function createAuthenticator(deps: AuthenticationDeps, basePath = ''): Authenticator {
+  const refuse = basePath === '' ? invalidSignature : refuseUnder(basePath);
   const isApiKey = equalityWith(deps.apiKey);
   const equalities = deps.apiSecrets.map(equalityWith);
   const root: Signer = { caller: ROOT_CALLER, secrets: deps.apiSecrets.map(createHmacSha256) };
@@ -209,11 +212,10 @@ function createAuthenticator(deps: AuthenticationDeps): Authenticator {
     },
     checkSignature: (credentials, { method, path, body }) => {
       if (credentials.kind === 'single-header') return undefined;
-      const signed = { method, path, body, timestamp: credentials.timestamp };
-      const isSigned = credentials.secrets.some((secret) =>
-        isSignatureValid(signed, credentials.signature, secret),
-      );
-      return isSigned ? undefined : invalidSignature();
+      const { timestamp, signature, secrets } = credentials;
+      const signed = { method, path: basePath + path, body, timestamp };
+      const isSigned = secrets.some((secret) => isSignatureValid(signed, signature, secret));
+      return isSigned ? undefined : refuse(credentials, { ...signed, path });
     },
   };
 }
@@ -239,6 +241,18 @@ function invalidSignature(): ServiceError {
     'invalid-signature',
     'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body, in lower-case hex, exactly as sent, with the secret of the key (API_SECRET).',
   );
+}
+
+type SignedCredentials = Extract<Credentials, { readonly kind: 'signed' }>;
+
+/** Returns a function that recognises the signature of a caller who knows nothing of `basePath`. */
+function refuseUnder(basePath: string) {
+  return ({ secrets, signature }: SignedCredentials, received: SignableRequest): ServiceError => {
+    if (!secrets.some((secret) => isSignatureValid(received, signature, secret))) return invalidSignature();
+    const detail = `X-Service-Signature covers the path without ${basePath}, the BASE_PATH of this service.`;
+    const text = `sign the path with it; the address of the service for clients ends in ${basePath}`;
+    return new ServiceError('invalid-signature', detail, { hint: { text } });
+  };
 }
 
 function missing(header: string): ServiceError {

@@ -32,22 +32,28 @@ const OTHERS: readonly Language[] = [
   { lang: 'C#', label: 'C# (reviewed only)', write: cSharpSample },
 ];
 
-export function shellSamples(route: Route): readonly JsonObject[] {
-  return samplesIn(SHELL, route);
+/** @param basePath part of the path that is signed, and of RTC_URL */
+export function shellSamples(route: Route, basePath: string): readonly JsonObject[] {
+  return samplesIn(SHELL, sampleRequest(route, basePath));
 }
 
-export function allSamples(route: Route): readonly JsonObject[] {
-  return samplesIn([...SHELL, ...OTHERS], route);
+export type Samples = ReadonlyMap<string, readonly JsonObject[]>;
+
+/** Returns the samples in every language by the operation. */
+export function allSamples(routes: readonly Route[], basePath: string): Samples {
+  const languages = [...SHELL, ...OTHERS];
+  return new Map(
+    routes.map((route) => [route.operationId, samplesIn(languages, sampleRequest(route, basePath))]),
+  );
 }
 
-function samplesIn(languages: readonly Language[], route: Route): readonly JsonObject[] {
-  const request = sampleRequest(route);
+function samplesIn(languages: readonly Language[], request: SampleRequest): readonly JsonObject[] {
   return languages
     .filter(({ label }) => request.isSigned || label !== 'rtc')
     .map(({ lang, label, write }) => ({ lang, label, source: write(request) }));
 }
 
-function sampleRequest(route: Route): SampleRequest {
+function sampleRequest(route: Route, basePath: string): SampleRequest {
   const recorded = recordedOperation(route.operationId);
   const values = recorded?.path ?? textExamples(route.params);
   const query = recorded?.query ?? requiredExamples(route.query);
@@ -60,6 +66,7 @@ function sampleRequest(route: Route): SampleRequest {
     operationId: route.operationId,
     method: route.method,
     path: parameters === '' ? path : `${path}?${parameters}`,
+    basePath,
     values: Object.values(values),
     query,
     body: body === undefined ? undefined : JSON.stringify(body, undefined, 2),
@@ -78,7 +85,7 @@ function requiredExamples(schema: TSchema | undefined): Readonly<Record<string, 
 }
 
 /** Writes a sample that signs with openssl, which is installed everywhere. */
-function curlSample({ method, path, body, isSigned }: SampleRequest): string {
+function curlSample({ method, path, basePath, body, isSigned }: SampleRequest): string {
   const json = `  -H 'Content-Type: application/json' --data "$body"`;
   const options = [
     `curl -sS -X ${method} "$RTC_URL$path"`,
@@ -97,7 +104,7 @@ function curlSample({ method, path, body, isSigned }: SampleRequest): string {
     (isSigned || body !== undefined) && `body=${written}`,
     isSigned && 'timestamp=$(date +%s)',
     isSigned && `hash=$(printf %s "$body" | openssl dgst -sha256 -r | cut -d' ' -f1)`,
-    isSigned && `signature=$(printf '${method}\\n%s\\n%s\\n%s' "$path" "$timestamp" "$hash" \\`,
+    isSigned && `signature=$(printf '${method}\\n%s\\n%s\\n%s' "${basePath}$path" "$timestamp" "$hash" \\`,
     isSigned && `  | openssl dgst -sha256 -hmac "$API_SECRET" -r | cut -d' ' -f1)`,
     options.join(' \\\n'),
   );
@@ -115,7 +122,7 @@ function quoted(text: string): string {
 }
 
 /** Writes a sample that uses only the standard library. */
-function pythonSample({ method, path, body, isSigned }: SampleRequest): string {
+function pythonSample({ method, path, basePath, body, isSigned }: SampleRequest): string {
   return lines(
     isSigned ? 'import hashlib, hmac, os, time' : 'import os',
     'from urllib.request import Request, urlopen',
@@ -123,7 +130,8 @@ function pythonSample({ method, path, body, isSigned }: SampleRequest): string {
     `method, path = "${method}", ${JSON.stringify(path)}`,
     body === undefined ? 'body = b""' : `body = r'''${body}'''.encode()`,
     isSigned && 'timestamp = str(int(time.time()))',
-    isSigned && 'text = "\\n".join([method, path, timestamp, hashlib.sha256(body).hexdigest()])',
+    isSigned &&
+      `text = "\\n".join([method, ${basePath === '' ? '' : `"${basePath}" + `}path, timestamp, hashlib.sha256(body).hexdigest()])`,
     isSigned && 'signature = hmac.new(os.environ["API_SECRET"].encode(), text.encode(), hashlib.sha256)',
     '',
     'request = Request(os.environ["RTC_URL"] + path, data=body or None, method=method, headers={',
@@ -138,14 +146,14 @@ function pythonSample({ method, path, body, isSigned }: SampleRequest): string {
 }
 
 /** Writes a sample that needs no extensions. */
-function phpSample({ method, path, body, isSigned }: SampleRequest): string {
+function phpSample({ method, path, basePath, body, isSigned }: SampleRequest): string {
   const header = (name: string, value: string): string => `    '${name}: ' . ${value},`;
   return lines(
     '<?php',
     `[$method, $path] = ['${method}', '${path}'];`,
     body === undefined ? "$body = '';" : `$body = <<<'JSON'\n${body}\nJSON;`,
     isSigned && '$timestamp = time();',
-    isSigned && '$text = "$method\\n$path\\n$timestamp\\n" . hash(\'sha256\', $body);',
+    isSigned && `$text = "$method\\n${basePath}$path\\n$timestamp\\n" . hash('sha256', $body);`,
     '$headers = [',
     body !== undefined && "    'Content-Type: application/json',",
     isSigned && header('X-Api-Key', "getenv('API_KEY')"),
@@ -160,7 +168,7 @@ function phpSample({ method, path, body, isSigned }: SampleRequest): string {
 }
 
 /** Writes a sample that uses only the standard library. */
-function goSample({ method, path, body, isSigned }: SampleRequest): string {
+function goSample({ method, path, basePath, body, isSigned }: SampleRequest): string {
   const imports = [
     ...(isSigned ? ['crypto/hmac', 'crypto/sha256', 'encoding/hex'] : []),
     'fmt',
@@ -189,7 +197,7 @@ function goSample({ method, path, body, isSigned }: SampleRequest): string {
     isSigned && '\ttimestamp := strconv.FormatInt(time.Now().Unix(), 10)',
     isSigned && '\thash := sha256.Sum256([]byte(body))',
     isSigned && '\tmac := hmac.New(sha256.New, []byte(os.Getenv("API_SECRET")))',
-    isSigned && '\tfmt.Fprintf(mac, "%s\\n%s\\n%s\\n%x", method, path, timestamp, hash)',
+    isSigned && `\tfmt.Fprintf(mac, "%s\\n${basePath}%s\\n%s\\n%x", method, path, timestamp, hash)`,
     isSigned && '\trequest.Header.Set("X-Api-Key", os.Getenv("API_KEY"))',
     isSigned && '\trequest.Header.Set("X-Service-Timestamp", timestamp)',
     isSigned && '\trequest.Header.Set("X-Service-Signature", hex.EncodeToString(mac.Sum(nil)))',
@@ -205,7 +213,7 @@ function goSample({ method, path, body, isSigned }: SampleRequest): string {
 }
 
 /** Writes a sample for Java 17: a file that runs as it is, `java Sample.java`. */
-function javaSample({ method, path, body, isSigned }: SampleRequest): string {
+function javaSample({ method, path, basePath, body, isSigned }: SampleRequest): string {
   const text = body === undefined ? '""' : `"""\n        ${indent(escaped(body), '        ')}"""`;
   const publisher = body === undefined ? 'noBody()' : 'ofString(body)';
   return lines(
@@ -232,7 +240,7 @@ function javaSample({ method, path, body, isSigned }: SampleRequest): string {
     isSigned &&
       '        mac.init(new SecretKeySpec(System.getenv("API_SECRET").getBytes("UTF-8"), "HmacSHA256"));',
     isSigned &&
-      '        var signature = mac.doFinal(String.join("\\n", method, path, timestamp, hash).getBytes("UTF-8"));',
+      `        var signature = mac.doFinal(String.join("\\n", method, ${basePath === '' ? '' : `"${basePath}" + `}path, timestamp, hash).getBytes("UTF-8"));`,
     isSigned && '        request.header("X-Api-Key", System.getenv("API_KEY"))',
     isSigned && '            .header("X-Service-Timestamp", timestamp)',
     isSigned && '            .header("X-Service-Signature", HexFormat.of().formatHex(signature));',
@@ -248,7 +256,7 @@ function escaped(text: string): string {
 }
 
 /** Writes a sample for .NET 8, as Program.cs of a console application. */
-function cSharpSample({ method, path, body, isSigned }: SampleRequest): string {
+function cSharpSample({ method, path, basePath, body, isSigned }: SampleRequest): string {
   const text = body === undefined ? '""' : `"""\n${body}\n"""`;
   return lines(
     isSigned && 'using System.Security.Cryptography;',
@@ -262,7 +270,7 @@ function cSharpSample({ method, path, body, isSigned }: SampleRequest): string {
     isSigned && 'var timestamp = DateTimeOffset.UtcNow.ToUnixTimeSeconds().ToString();',
     isSigned &&
       'var hash = Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(body))).ToLowerInvariant();',
-    isSigned && 'var text = Encoding.UTF8.GetBytes($"{method}\\n{path}\\n{timestamp}\\n{hash}");',
+    isSigned && `var text = Encoding.UTF8.GetBytes($"{method}\\n${basePath}{path}\\n{timestamp}\\n{hash}");`,
     isSigned && 'var signature = HMACSHA256.HashData(Encoding.UTF8.GetBytes(Env("API_SECRET")), text);',
     isSigned && 'request.Headers.Add("X-Api-Key", Env("API_KEY"));',
     isSigned && 'request.Headers.Add("X-Service-Timestamp", timestamp);',

@@ -105,8 +105,10 @@ function fetchSample({ method, path, body }: SampleRequest): string {
 export type SampleRequest = {
   readonly operationId: string;
   readonly method: string;
-  /** Path with its query, as it is signed. */
+  /** Path with its query, which follows RTC_URL. */
   readonly path: string;
+  /** The path of RTC_URL, which is signed with the other one; empty without one. */
+  readonly basePath: string;
   /** Values of the path's parameters, in order. */
   readonly values: readonly string[];
   readonly query: Readonly<Record<string, string>>;

@@ -1,0 +1,59 @@
+import { HTTP, integerSetting, type Setting, switchSetting, textSetting, urlSetting } from './setting.ts';
+
+/** Settings of recordings and of the storage of their files. */
+export const RECORDING_SETTINGS = {
+  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined }),
+  S3_ENDPOINT: urlSetting({
+    meaning: 'Object storage, if it is not AWS',
+    fallback: undefined,
+    protocols: HTTP,
+  }),
+  S3_PUBLIC_ENDPOINT: urlSetting({
+    meaning: 'Address of the object storage for receivers of pre-signed URLs; default S3_ENDPOINT',
+    fallback: undefined,
+    protocols: HTTP,
+  }),
+  S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
+  S3_ACCESS_KEY: textSetting({
+    meaning: 'Access key of the bucket',
+    fallback: undefined,
+  }),
+  S3_SECRET_KEY: textSetting({
+    meaning: 'Secret key of the bucket',
+    fallback: undefined,
+    secret: true,
+  }),
+  S3_SESSION_TOKEN: textSetting({
+    meaning: 'Session token that goes with temporary keys of the bucket; they end with it',
+    fallback: undefined,
+    secret: true,
+  }),
+  S3_FORCE_PATH_STYLE: switchSetting({
+    meaning: 'Address the bucket in the path, not in the host name',
+    fallback: false,
+  }),
+  RECORDING_DIR: textSetting({
+    meaning:
+      "Folder of recordings in the recorder's file system, if there is no bucket; default DATA_DIR/recordings",
+    fallback: undefined,
+  }),
+  EGRESS_PROGRAM: textSetting({
+    meaning: "LiveKit's egress worker, which rtc dev starts; default: egress on PATH, or its image in Docker",
+    fallback: undefined,
+  }),
+  RECORDER_PATIENCE: integerSetting({
+    meaning: 'How long the start of a recording waits for a recorder that is busy or may be missing',
+    fallback: 8,
+    minimum: 1,
+    maximum: 25,
+    unit: 'seconds',
+  }),
+  RECORDING_PATH: textSetting({
+    meaning: 'Template of the key of a recording, with {room} and {time}',
+    fallback: '{room}/{time}.mp4',
+    // A recorder merges consecutive slashes, and the file would then have a different key.
+    pattern: /^(?!\/)(?!.*\/\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
+    allowed:
+      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without empty, . or .. parts, ending in .mp4',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
