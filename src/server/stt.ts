@@ -1,7 +1,7 @@
 import { requireNativePackages } from './app/native-packages.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
-import { installModel } from './transcription/engines/install-model.ts';
-import { installedModels } from './transcription/engines/model-store.ts';
+import { installModel } from './transcription/models/install-model.ts';
+import { installedModels } from './transcription/models/model-store.ts';
 import { CATALOGUE, findModel } from './transcription/models/catalogue.ts';
 import type { ByteProgress } from './transcription/models/download-file.ts';
 import { findFigures, type ModelFigures } from './transcription/models/model-figures.ts';

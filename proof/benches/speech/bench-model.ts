@@ -15,7 +15,7 @@ import {
   type RecordingAudio,
 } from '../../../src/server/transcription/audio/ffmpeg-audio.ts';
 import { tryModelInProcess } from '../../../src/server/transcription/engines/check-models.ts';
-import { installedModels } from '../../../src/server/transcription/engines/model-store.ts';
+import { installedModels } from '../../../src/server/transcription/models/model-store.ts';
 import { readSherpaModel } from '../../../src/server/transcription/engines/sherpa-model.ts';
 import {
   SAMPLE_RATE,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSpeech, type Speech } from '../../../src/server/app/open-speech.ts';
 import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
-import { installedModels, vadModelPath } from '../../../src/server/transcription/engines/model-store.ts';
+import { installedModels, vadModelPath } from '../../../src/server/transcription/models/model-store.ts';
 
 /** The small English model, which `npm test` installs once, like `rtc stt install`. */
 export const TEST_MODEL = 'moonshine-tiny-en';

@@ -1,5 +1,4 @@
-import { matchLanguage } from '../models/catalogue.ts';
-import { AUTO, type SpeechEngine } from './speech.ts';
+import { AUTO, matchLanguage, type SpeechEngine } from './speech.ts';
 
 export type MixedEngineSettings = {
   readonly local: SpeechEngine;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../../contract/errors.ts';
-import { matchLanguage } from '../models/catalogue.ts';
 import type { StoredWord } from '../store.ts';
 import type { OfflineRecognizer, OnlineRecognizer, Sherpa, TimedTokens } from './sherpa.ts';
 import { type HotwordFiles, readSherpaModel, type SherpaModel } from './sherpa-model.ts';
 import {
   AUTO,
+  matchLanguage,
   type RecognisedWord,
   type Recognition,
   type RecognitionRequest,

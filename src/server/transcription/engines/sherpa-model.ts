@@ -1,6 +1,5 @@
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { ABOUT_FILE, readAbout } from './model-store.ts';
 import { AUTO } from './speech.ts';
 
 /*
@@ -28,6 +27,23 @@ export type SherpaModel = {
 };
 
 export type HotwordFiles = { readonly tokens: string; readonly bpeVocab: string };
+
+export const ABOUT_FILE = 'model.json';
+
+/** What the model.json of an installed model says. */
+type About = {
+  readonly languages: readonly string[];
+  /** False when no published SHA-256 proved its files. */
+  readonly isVerified: boolean;
+  /** Names of the published files; undefined when no list of them is published. */
+  readonly files?: readonly string[];
+};
+
+/** Reads the model.json of a model. */
+export function readAbout(file: string): About {
+  const { languages = [], isVerified = true, files }: Partial<About> = JSON.parse(readFileSync(file, 'utf8'));
+  return { languages, isVerified, ...(files === undefined ? {} : { files }) };
+}
 
 const SUPPORTED_FAMILIES =
   'Moonshine, Whisper, Canary, SenseVoice, NeMo transducers such as Parakeet, NeMo CTC, and transducers or CTC models of icefall (Zipformer, Conformer, LSTM)';

@@ -91,3 +91,24 @@ export type VoicedSegment = {
   readonly start: number;
   readonly samples: Float32Array;
 };
+
+/** Languages of the multilingual Whisper models (https://github.com/openai/whisper/blob/main/whisper/tokenizer.py). */
+export const WHISPER_LANGUAGES: readonly string[] = [
+  ...['en', 'zh', 'de', 'es', 'ru', 'ko', 'fr', 'ja', 'pt', 'tr', 'pl', 'ca', 'nl', 'ar', 'sv', 'it', 'id'],
+  ...['hi', 'fi', 'vi', 'he', 'uk', 'el', 'ms', 'cs', 'ro', 'da', 'hu', 'ta', 'no', 'th', 'ur', 'hr', 'bg'],
+  ...['lt', 'la', 'mi', 'ml', 'cy', 'sk', 'te', 'fa', 'lv', 'bn', 'sr', 'az', 'sl', 'kn', 'et', 'mk', 'br'],
+  ...['eu', 'is', 'hy', 'ne', 'mn', 'bs', 'kk', 'sq', 'sw', 'gl', 'mr', 'pa', 'si', 'km', 'sn', 'yo', 'so'],
+  ...['af', 'oc', 'ka', 'be', 'tg', 'sd', 'gu', 'am', 'yi', 'lo', 'uz', 'fo', 'ht', 'ps', 'tk', 'nn', 'mt'],
+  ...['sa', 'lb', 'my', 'bo', 'tl', 'mg', 'as', 'tt', 'haw', 'ln', 'ha', 'ba', 'jw', 'su'],
+];
+
+/** Finds the BCP 47 tag that serves a language: `en` serves `en-GB`, and so does `en-US` when there is no closer tag. */
+export function matchLanguage(wanted: string, available: readonly string[]): string | undefined {
+  const lower = wanted.toLowerCase();
+  const primary = lower.split('-')[0];
+  return (
+    available.find((tag) => tag.toLowerCase() === lower) ??
+    available.find((tag) => tag.toLowerCase() === primary) ??
+    available.find((tag) => tag.toLowerCase().split('-')[0] === primary)
+  );
+}

@@ -6,13 +6,13 @@ import {
   createDetectorFactory,
   TURN_MARGINS,
 } from '../../../../src/server/transcription/audio/voice-activity.ts';
-import { vadModelPath } from '../../../../src/server/transcription/engines/model-store.ts';
 import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.ts';
 import {
   SAMPLE_RATE,
   type VoiceActivityDetector,
   type VoicedSegment,
 } from '../../../../src/server/transcription/engines/speech.ts';
+import { vadModelPath } from '../../../../src/server/transcription/models/model-store.ts';
 import { speechRecordings } from '../../../support/parts/speech-model.ts';
 import { Random } from '../../../support/random.ts';
 import { testSpeech } from '../../../support/test-speech.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SampleRingBuffer } from '../../../../src/server/transcription/audio/sample-ring-buffer.ts';
 import { splitSegment } from '../../../../src/server/transcription/audio/split-segment.ts';
-import { moonshineTokens } from '../../../../src/server/transcription/engines/install-model.ts';
 import { toWav } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
-import { matchLanguage } from '../../../../src/server/transcription/models/catalogue.ts';
+import { matchLanguage } from '../../../../src/server/transcription/engines/speech.ts';
+import { moonshineTokens } from '../../../../src/server/transcription/models/install-model.ts';
 
 const RATE = 16_000;
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
-import { installModel } from '../../../../src/server/transcription/engines/install-model.ts';
+import { toWav } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
+import { installModel } from '../../../../src/server/transcription/models/install-model.ts';
 import {
   installedModels,
   modelsFolder,
   vadModelPath,
-} from '../../../../src/server/transcription/engines/model-store.ts';
-import { toWav } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
+} from '../../../../src/server/transcription/models/model-store.ts';
 import { speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
 
 /* Installs the real English model from a folder, as an operator without internet access does. */

@@ -1,14 +1,15 @@
 import { ServiceError } from '../../../../contract/errors.ts';
 import { readMembers, readObjects } from '../../../../contract/unknown-value.ts';
 import type { Log } from '../../../platform/log.ts';
-import { matchLanguage, WHISPER_LANGUAGES } from '../../models/catalogue.ts';
 import { unknownLanguage } from '../sherpa-engine.ts';
 import {
   AUTO,
+  matchLanguage,
   type RecognisedWord,
   type RecognitionRequest,
   SAMPLE_RATE,
   type SpeechEngine,
+  WHISPER_LANGUAGES,
 } from '../speech.ts';
 
 type OpenaiSettings = {

@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { systemClock } from '../../platform/system.ts';
-import { CATALOGUE, findModel, MOONSHINE_BYTES } from '../models/catalogue.ts';
-import { type ByteProgress, copyBeside } from '../models/download-file.ts';
-import { installArchive } from '../models/install-archive.ts';
-import { tryModelInProcess } from './check-models.ts';
+import { tryModelInProcess } from '../engines/check-models.ts';
+import { readSherpaModel } from '../engines/sherpa-model.ts';
+import { CATALOGUE, findModel, MOONSHINE_BYTES } from './catalogue.ts';
+import { type ByteProgress, copyBeside } from './download-file.ts';
+import { installArchive } from './install-archive.ts';
 import { installPackage, type PackageCommand, type PackageRecipe } from './install-package.ts';
 import { installedModels, modelsFolder, VAD_MODEL } from './model-store.ts';
-import { readSherpaModel } from './sherpa-model.ts';
 
 type InstallOptions = {
   readonly cacheDir: string;

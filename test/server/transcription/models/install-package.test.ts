@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
-import { installModel } from '../../../../src/server/transcription/engines/install-model.ts';
+import { installModel } from '../../../../src/server/transcription/models/install-model.ts';
 import {
   installPackage,
   type PackageRecipe,
-} from '../../../../src/server/transcription/engines/install-package.ts';
-import { installedModels, vadModelPath } from '../../../../src/server/transcription/engines/model-store.ts';
+} from '../../../../src/server/transcription/models/install-package.ts';
+import { installedModels, vadModelPath } from '../../../../src/server/transcription/models/model-store.ts';
 import { TEST_MODEL, testModel } from '../../../support/parts/speech-model.ts';
 
 let folder: string;

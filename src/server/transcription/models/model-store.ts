@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ABOUT_FILE, readAbout } from '../engines/sherpa-model.ts';
 
 /*
  * Installed models. Each is a folder under `models` of the cache, with a model.json that lists its languages. The
@@ -7,7 +8,6 @@ import { join } from 'node:path';
  */
 
 export const VAD_MODEL = 'silero-vad';
-export const ABOUT_FILE = 'model.json';
 const VAD_FILE = 'silero_vad_legacy.onnx';
 
 export type InstalledModel = {
@@ -33,17 +33,6 @@ export function installedModels(cacheDir: string): readonly InstalledModel[] {
       const { languages, isVerified } = readAbout(join(folder, name, ABOUT_FILE));
       return { name, folder: join(folder, name), languages, isVerified };
     });
-}
-
-type About = Pick<InstalledModel, 'languages' | 'isVerified'> & {
-  /** Names of the published files; undefined when no list of them is published. */
-  readonly files?: readonly string[];
-};
-
-/** Reads the model.json of a model. */
-export function readAbout(file: string): About {
-  const { languages = [], isVerified = true, files }: Partial<About> = JSON.parse(readFileSync(file, 'utf8'));
-  return { languages, isVerified, ...(files === undefined ? {} : { files }) };
 }
 
 /** Path of the voice activity detector's model; undefined when it is not installed. */
