@@ -311,7 +311,7 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     // ffmpeg reads files of unknown origin. It gets only the variables that it needs.
     'src/server/transcription/audio/ffmpeg-audio.ts',
     // pip and npm find their own settings in the environment.
-    'src/server/transcription/models/install-package.ts',
+    'src/server/transcription/models/install-model.ts',
     'src/server/dev/binaries/child-process.ts',
     'src/server/dev/binaries/go-binary.ts',
   ],

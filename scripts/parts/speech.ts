@@ -1,7 +1,11 @@
 import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import { MOONSHINE_BYTES } from '../../src/server/transcription/models/catalogue.ts';
-import { installModel, MOONSHINE_WHEEL } from '../../src/server/transcription/models/install-model.ts';
-import { installPackage, type PackageRecipe } from '../../src/server/transcription/models/install-package.ts';
+import {
+  installModel,
+  installPackage,
+  MOONSHINE_WHEEL,
+  type PackageRecipe,
+} from '../../src/server/transcription/models/install-model.ts';
 import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
 import type { BuildOptions } from './prepare-parts.ts';
 

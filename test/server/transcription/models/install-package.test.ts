@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
-import { installModel } from '../../../../src/server/transcription/models/install-model.ts';
 import {
+  installModel,
   installPackage,
   type PackageRecipe,
-} from '../../../../src/server/transcription/models/install-package.ts';
+} from '../../../../src/server/transcription/models/install-model.ts';
 import { installedModels, vadModelPath } from '../../../../src/server/transcription/models/model-store.ts';
 import { TEST_MODEL, testModel } from '../../../support/parts/speech-model.ts';
 
