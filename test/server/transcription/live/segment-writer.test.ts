@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
-import { SegmentWriter } from '../../../../src/server/transcription/live/segment-writer.ts';
+import { SegmentWriter } from '../../../../src/server/transcription/live/transcribe-room.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
