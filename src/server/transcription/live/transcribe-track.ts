@@ -3,6 +3,7 @@ import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AudioSpillFile, SpilledBuffer } from '../audio/audio-spill-file.ts';
 import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
+import { limitConfidence } from '../engines/recognise-with-retry.ts';
 import { placeWords } from '../engines/sherpa-engine.ts';
 import {
   chooseLanguage,
@@ -15,7 +16,6 @@ import {
 import type { LiveOptions, StoredWord } from '../store.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { applyOptions, InterimText, StableText, wordsWithOptions } from './interim-text.ts';
-import { Speculation, toSpan } from './speculation.ts';
 import { VoicedStream } from './voiced-stream.ts';
 
 /*
@@ -342,4 +342,48 @@ async function spillToDisk(
     log.warn({ err: error }, 'recognition is behind, and waiting samples cannot be written to disk');
     return { read: async () => samples, discard: () => {} };
   }
+}
+
+/** A mark that ends a sentence in any script, but not an ellipsis; brackets and quotation marks may follow. */
+const SENTENCE_END = /(?<!\.)\p{Sentence_Terminal}[\p{Final_Punctuation}\p{Close_Punctuation}"']*$/u;
+
+/** Indices of samples in a stream. */
+type SampleSpan = { readonly start: number; readonly end: number };
+
+/**
+ * Recognises the current utterance when a pause begins, before it is known whether the pause ends the utterance. If it does,
+ * the text is available at once. If the speaker continues, the result is not used.
+ */
+export class Speculation {
+  readonly #span: SampleSpan;
+  #recognition: Recognition | undefined;
+
+  constructor(span: SampleSpan) {
+    this.#span = span;
+  }
+
+  /** Whether the text is there and ends like a sentence: then the speaker has probably finished. */
+  get isSentence(): boolean {
+    return SENTENCE_END.test(this.#recognition?.text.trimEnd() ?? '');
+  }
+
+  /** Rejects as the engine does. */
+  async recognise(engine: SpeechEngine, { samples }: VoicedSegment, language: string): Promise<Recognition> {
+    const recognition = await engine.recognise({ samples, language });
+    this.#recognition = limitConfidence(recognition, samples.length / SAMPLE_RATE);
+    return this.#recognition;
+  }
+
+  /**
+   * Returns the recognition of a segment; undefined when the segment is not the expected utterance, or when the recognition
+   * has no text.
+   */
+  findRecognition({ start, end }: SampleSpan): Recognition | undefined {
+    const isExpected = start === this.#span.start && end === this.#span.end;
+    return isExpected && this.#recognition?.text !== '' ? this.#recognition : undefined;
+  }
+}
+
+function toSpan({ start, samples }: VoicedSegment): SampleSpan {
+  return { start, end: start + samples.length };
 }

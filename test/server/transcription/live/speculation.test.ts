@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Recognition } from '../../../../src/server/transcription/engines/speech.ts';
-import { Speculation } from '../../../../src/server/transcription/live/speculation.ts';
+import { Speculation } from '../../../../src/server/transcription/live/transcribe-track.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 const SPAN = { start: 100, end: 16_100 };
