@@ -4,7 +4,7 @@ import {
   entriesFrom,
   entriesFromJson,
   readEntries,
-} from '../../../../src/server/platform/livekit/participant-list-reader.ts';
+} from '../../../../src/server/platform/livekit/clients.ts';
 
 const LIST = new ListParticipantsResponse({
   participants: [
