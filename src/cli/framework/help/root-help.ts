@@ -31,7 +31,7 @@ const USAGE = 'rtc <noun> <verb> [arguments] [options]';
 
 /** Returns `rtc --help`, from the registry alone, without loading any command. */
 export function rootHelp(registry: readonly CommandGroup[], { hasColours, width }: HelpOptions): string {
-  const bold = boldIf(hasColours);
+  const bold = chooseBold({ hasColours });
   const lines = CORE.flatMap((noun) => registry.find((group) => group.noun === noun) ?? []).map(
     ({ noun, summary }) => `  ${noun.padEnd(16)}${wrapWords(summary, { width, start: 18, indent: 18 })}`,
   );
@@ -51,7 +51,7 @@ ${bold('More:')} rtc help all | rtc rooms --help | rtc help exit-codes|environme
 
 /** Returns `rtc help all`: every noun with its verbs. */
 export function fullHelp(registry: readonly CommandGroup[], { hasColours, width }: HelpOptions): string {
-  const bold = boldIf(hasColours);
+  const bold = chooseBold({ hasColours });
   const sections = SECTIONS.map((section) => {
     const lines = registry.filter((group) => group.section === section).map((group) => line(group, width));
     return `${bold(`${section}:`)}\n${lines.join('\n')}`;
@@ -70,7 +70,7 @@ ${bold('More:')} rtc help exit-codes | environment | output | recorder
 `;
 }
 
-function boldIf(hasColours: boolean): (text: string) => string {
+function chooseBold({ hasColours }: Pick<HelpOptions, 'hasColours'>): (text: string) => string {
   return (text) => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
 }
 
