@@ -1,10 +1,10 @@
 import { requireNativePackages } from './app/native-packages.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
-import { installModel } from './transcription/models/install-model.ts';
-import { installedModels } from './transcription/models/model-store.ts';
 import { CATALOGUE, findModel } from './transcription/models/catalogue.ts';
 import type { ByteProgress } from './transcription/models/download-file.ts';
+import { installModel } from './transcription/models/install-model.ts';
 import { findFigures, type ModelFigures } from './transcription/models/model-figures.ts';
+import { installedModels } from './transcription/models/model-store.ts';
 
 /** A speech model that is installed or can be installed. */
 export type SpeechModel = ModelFigures & {

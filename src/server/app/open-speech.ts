@@ -6,11 +6,11 @@ import { gateSilence } from '../transcription/audio/gated-detector.ts';
 import { createDetectorFactory, TURN_MARGINS } from '../transcription/audio/voice-activity.ts';
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
 import { createMixedEngine } from '../transcription/engines/mixed-engine.ts';
-import { installedModels, modelsFolder, vadModelPath } from '../transcription/models/model-store.ts';
 import { createOpenaiEngine } from '../transcription/engines/openai/openai-engine.ts';
 import { loadSherpa, type Sherpa } from '../transcription/engines/sherpa.ts';
 import { createSherpaEngine } from '../transcription/engines/sherpa-engine.ts';
 import type { PauseDetector, SpeechEngine, VoiceActivityDetector } from '../transcription/engines/speech.ts';
+import { installedModels, modelsFolder, vadModelPath } from '../transcription/models/model-store.ts';
 import type { FailedModel } from '../transcription/store.ts';
 import type { SpeechConfig } from './config/config.ts';
 

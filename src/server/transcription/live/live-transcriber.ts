@@ -38,7 +38,7 @@ const POLL_INTERVAL_MS = 30_000;
  * Duration of a lease. Another worker takes over when the lease of a killed worker has expired. A takeover loses the speech
  * of this time and of less than a second for joining the room.
  */
-export const LIVE_LEASE_MS = 2_000;
+const LIVE_LEASE_MS = 2_000;
 
 const RENEW_MS = 500;
 

@@ -328,7 +328,7 @@ export type DatabaseClock = Clock & { readonly close: () => Promise<void> };
  * nothing, and a change of the database's clock counts from the next comparison on. The monotonic clock stops while a
  * machine is suspended. Both cases look alike here, and cause a comparison at once.
  */
-export async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Promise<DatabaseClock> {
+async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Promise<DatabaseClock> {
   let offsetMs = (await readOffset(pool, clock)) ?? clock.now() - clock.monotonic();
   let isFirst = true;
   let ownOffsetMs = clock.now() - clock.monotonic();
