@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { readCosts } from './costs.ts';
-import { costTable, pictures, simulations } from './pictures.ts';
 import { fitModel } from './simulate.ts';
+import { costTable, simulations } from './tables.ts';
 
 /*
- * `node proof/benches/scale/draw.ts` simulates many instances from the recorded costs, prints the results, and writes the pictures and
- * the table of costs of docs/scaling.md. The same costs give the same pictures.
+ * `node proof/benches/scale/draw.ts` simulates many instances from the recorded costs, prints the results, and writes the
+ * table of costs of docs/scaling.md.
  */
 
 const costs = await readCosts();
@@ -20,10 +20,6 @@ console.table(
     busyShare: Math.round(outcome.busyShare * 100) / 100,
   })),
 );
-for (const [name, content] of Object.entries(pictures(costs, outcomes))) {
-  await writeFile(new URL(`../../docs/pictures/${name}`, import.meta.url), content);
-}
-
 const page = new URL('../../../docs/scaling.md', import.meta.url);
 const [begin, end] = ['<!-- costs -->', '<!-- end of costs -->'];
 const [before = '', rest = ''] = (await readFile(page, 'utf8')).split(begin);

@@ -15,7 +15,6 @@ import {
   type RecordingAudio,
 } from '../../../src/server/transcription/audio/ffmpeg-audio.ts';
 import { tryModelInProcess } from '../../../src/server/transcription/engines/check-models.ts';
-import { installedModels } from '../../../src/server/transcription/models/model-store.ts';
 import { readSherpaModel } from '../../../src/server/transcription/engines/sherpa-model.ts';
 import {
   SAMPLE_RATE,
@@ -23,6 +22,7 @@ import {
   type VoiceActivityDetector,
   type VoicedSegment,
 } from '../../../src/server/transcription/engines/speech.ts';
+import { installedModels } from '../../../src/server/transcription/models/model-store.ts';
 import { countWordErrors, type WordErrors } from '../../../test/support/word-error-rate.ts';
 
 export type ModelBench = {

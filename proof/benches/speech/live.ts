@@ -21,7 +21,7 @@ import { RtcClient } from '../../../src/client/index.ts';
 import { readMembers } from '../../../src/contract/unknown-value.ts';
 import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import type { BenchWorker, SpeechStage } from './stage.ts';
+import type { SpeechStage } from './stage.ts';
 import { type Passage, StageClock } from './stage-clock.ts';
 
 const SENTENCES = [
@@ -37,8 +37,6 @@ const SPEAKERS = 5;
 const UTTERANCES = 12;
 
 const PAUSE_MS = 1_500;
-
-const SHORT_PAUSE_MS = 600;
 
 const JOIN_ATTEMPTS = 5;
 
@@ -151,13 +149,6 @@ export async function joinSpeaker(
       }
       return ends;
     },
-    /** Repeats the utterance, with pauses that end a segment. */
-    repeat: async (samples: Int16Array, signal: AbortSignal): Promise<void> => {
-      while (!signal.aborted) {
-        await send(samples);
-        await send(noise(SHORT_PAUSE_MS));
-      }
-    },
     leave: async () => {
       await track.close();
       await joined.disconnect();
@@ -196,7 +187,7 @@ const LOUD = 300;
 const ARRIVES_WITHIN_MS = 1_000;
 
 /** A plain listener that notes when sound arrives. This experiment of the delay is caused by the network and the room client. */
-export async function listenAlong({ url, apiKey, apiSecret }: SpeechStage['livekit'], room: string) {
+async function listenAlong({ url, apiKey, apiSecret }: SpeechStage['livekit'], room: string) {
   const loudAt = new Map<string, number[]>();
   const token = new AccessToken(apiKey, apiSecret, { identity: 'listener' });
   token.addGrant({ roomJoin: true, room, canPublish: false });
@@ -221,10 +212,10 @@ async function noteSound(track: RemoteTrack, note: (at: number) => void): Promis
   }
 }
 
-export type FollowedRoom = { readonly url: string; readonly room: string; readonly stages: StageClock };
+type FollowedRoom = { readonly url: string; readonly room: string; readonly stages: StageClock };
 
 /** Starts `rtc transcription follow`, and separately the client library that it uses. Both end with the transcription. */
-export function startReaders({ environment }: SpeechStage, { url, room, stages }: FollowedRoom) {
+function startReaders({ environment }: SpeechStage, { url, room, stages }: FollowedRoom) {
   const { API_KEY: apiKey = '', API_SECRET: apiSecret = '' } = environment;
   const child = spawn(process.execPath, [LAUNCHER, 'transcription', 'follow', room, '--json'], {
     env: { ...environment, RTC_URL: url },
@@ -286,65 +277,4 @@ async function holdCall({ livekit, store }: SpeechStage, sentences: readonly Int
   await Promise.all(speakers.map((speaker) => speaker.leave()));
   await store.transcriptions.stopLive(id, Date.now());
   return await store.transcriptions.countSegments(id);
-}
-
-/** One second long, so that the first sentence with a segment is near the takeover. */
-const SENTENCE = 'We are here.';
-
-const TAKEOVERS = 5;
-
-const POLL_MS = 10;
-
-/** Time for a worker to begin to listen, and to become stable after a takeover. */
-const STABLE_AFTER_MS = 6_000;
-
-export type TakeoverFigures = {
-  /** Milliseconds from each kill until another worker had claimed the transcription. */
-  readonly claimedAfter: readonly number[];
-  /** Milliseconds of the call from each kill to the beginning of the first sentence that has a segment again. */
-  readonly heardAfter: readonly number[];
-};
-
-/** Kills the worker while somebody speaks and another worker is ready to take over. Repeats this in further rooms. */
-export async function measureTakeover(stage: SpeechStage): Promise<TakeoverFigures> {
-  const claimedAfter: number[] = [];
-  const heardAfter: number[] = [];
-  let worker = await stage.startWorker('stt-live');
-  for (let takeover = 0; takeover < TAKEOVERS; takeover += 1) {
-    const figures = await takeOver(stage, worker);
-    claimedAfter.push(figures.claimedAfter);
-    heardAfter.push(figures.heardAfter);
-    worker = figures.successor;
-  }
-  await worker.close();
-  return { claimedAfter, heardAfter };
-}
-
-async function takeOver(stage: SpeechStage, worker: BenchWorker) {
-  const { store, livekit } = stage;
-  const sentence = await synthesise(stage, SENTENCE, 0);
-  const room = `bench-${randomUUID()}`;
-  const id = `tr_${randomUUID()}`;
-  const speaker = await joinSpeaker(livekit, room, 'speaker');
-  const options = { partialResults: false, captions: false, punctuation: true, profanityFilter: false };
-  await store.transcriptions.startLive({
-    ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now(), options },
-  });
-  const ending = new AbortController();
-  const speaking = speaker.repeat(sentence, ending.signal);
-  const findOwner = async () => (await store.transcriptions.find(id))?.leaseOwner;
-  const successor = await stage.startWorker('stt-live');
-  await delay(STABLE_AFTER_MS);
-  const owner = await findOwner();
-  await worker.kill();
-  const killedAt = Date.now();
-  while ([owner, null].includes(await findOwner())) await delay(POLL_MS);
-  const claimedAfter = Date.now() - killedAt;
-  await delay(STABLE_AFTER_MS);
-  ending.abort();
-  await speaking;
-  const begun = (await store.transcriptions.listSegments(id)).map(({ startedAt }) => startedAt);
-  await speaker.leave();
-  await store.transcriptions.stopLive(id, Date.now());
-  return { successor, claimedAfter, heardAfter: Math.min(...begun.filter((at) => at > killedAt)) - killedAt };
 }

@@ -1,9 +1,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { LIVE_LEASE_MS } from '../../../src/server/transcription/live/live-transcriber.ts';
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../test/support/word-error-rate.ts';
-import { median } from '../../support/statistics.ts';
 import { bareShare, measureSideBySide, type OwnRun } from './bare-recogniser.ts';
 import { measureLong, measureRecorded, type RecordedFigures } from './recorded.ts';
 import { openStage, type SpeechStage } from './stage.ts';
@@ -12,7 +10,7 @@ import { STAGES, type Stage } from './stage-clock.ts';
 /*
  * `npm run bench:speech`, after `npm run build`, measures what speech to text costs. `--only live|recorded|side-by-side`
  * runs one part. Other parts run only if they are named: `--only calls [--calls 60]` measures the memory after many short
- * calls, at about six seconds a call; `--only takeover` measures what is lost when a worker is killed; `--only turns`
+ * calls, at about six seconds a call; `--only turns`
  * measures what it costs to know who speaks in a room that is recorded; `--only long [--times 325]` transcribes a recording
  * from a bucket, which repeats a reading of 44 s. By default it has four hours, which take up to ten minutes. The workers are
  * those of `rtc worker`, with the small English model. Everything runs on this machine, including the media server and the
@@ -23,7 +21,6 @@ import { STAGES, type Stage } from './stage-clock.ts';
 process.env.NODE_ENV = 'production';
 const { measureLive } = await import('./live.ts');
 const { measureCalls } = await import('./live.ts');
-const { measureTakeover } = await import('./live.ts');
 const { measureTurns } = await import('./turns.ts');
 
 const { values } = parseArgs({
@@ -46,7 +43,6 @@ if (isWanted('live') || isWanted('recorded')) {
 }
 if (isWanted('side-by-side')) await sideBySide();
 if (values.only === 'long') await long(Number(values.times));
-if (values.only === 'takeover') await takeover();
 if (values.only === 'turns') await turns();
 if (values.only === 'calls') await calls(Number(values.calls));
 // The room client keeps the process alive.
@@ -88,23 +84,6 @@ async function calls(count: number): Promise<void> {
     const growth = (memory.at(-1) ?? Number.NaN) / (memory[0] ?? Number.NaN);
     console.log(`    ratio of the last call's memory to the first one's: ${growth.toFixed(2)}`);
     console.log(`    ${segments} segments of ${count * 3} sentences stored`);
-  } finally {
-    await stage.close();
-  }
-}
-
-async function takeover(): Promise<void> {
-  const stage = await openStage();
-  try {
-    const { claimedAfter, heardAfter } = await measureTakeover(stage);
-    console.log(
-      `takeover of a live transcription, ${claimedAfter.length} workers killed one after the other:`,
-    );
-    console.log(`    from the kill to the successor's claim: ${claimedAfter.join(', ')} ms (at most 2100)`);
-    console.log(
-      `    ratio to a lease, of which the rest has to expire first: ${median(claimedAfter.map(toLeases)).toFixed(2)}`,
-    );
-    console.log(`    to the first sentence that is heard again: ${heardAfter.join(', ')} ms`);
   } finally {
     await stage.close();
   }
@@ -167,10 +146,6 @@ async function sideBySide(): Promise<void> {
   console.log(`    ours ${best(engine).toFixed(2)} s, word error rate ${wer(engine)}`);
   console.log(`    its own ${best(ownRunner).toFixed(2)} s, word error rate ${wer(ownRunner)}`);
   console.log(`    ratio ${(best(ownRunner) / best(engine)).toFixed(1)} (at least 1)`);
-}
-
-function toLeases(ms: number): number {
-  return ms / LIVE_LEASE_MS;
 }
 
 function megabytes(bytes: number): string {

@@ -29,7 +29,7 @@ export type SpeechStage = {
   readonly close: () => Promise<void>;
 };
 
-export type BenchWorker = {
+type BenchWorker = {
   /** Peak resident memory of the worker and its current processes, in bytes. */
   readonly peakBytes: () => number;
   /** Resident memory of the worker and of the processes that listen to rooms for it, in bytes. */
@@ -37,8 +37,6 @@ export type BenchWorker = {
   /** Processor time of these processes so far, in seconds. */
   readonly processorSeconds: () => number;
   readonly close: () => Promise<void>;
-  /** Kills the worker with SIGKILL. */
-  readonly kill: () => Promise<void>;
 };
 
 /** Starts the stage. `settings` are additional settings of the workers, such as a bucket. */
@@ -103,10 +101,6 @@ export async function openStage(settings: Readonly<Record<string, string>> = {})
         close: async () => {
           child.kill();
           if (child.exitCode === null) await once(child, 'exit');
-        },
-        kill: async () => {
-          child.kill('SIGKILL');
-          await once(child, 'exit');
         },
       };
     },

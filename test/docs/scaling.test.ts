@@ -1,18 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readCosts } from '../../proof/benches/scale/costs.ts';
-import { costTable, pictures, simulations } from '../../proof/benches/scale/pictures.ts';
 import { fitModel, simulate } from '../../proof/benches/scale/simulate.ts';
+import { costTable } from '../../proof/benches/scale/tables.ts';
 
 describe('docs/scaling.md', async () => {
   const costs = await readCosts();
-
-  it('shows the pictures of the costs that were recorded', () => {
-    for (const [name, content] of Object.entries(pictures(costs, simulations(costs)))) {
-      const recorded = readFileSync(new URL(`../../docs/pictures/${name}`, import.meta.url), 'utf8');
-      expect(recorded, name).toBe(content);
-    }
-  });
 
   it('has the table of the costs that were recorded', () => {
     const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
