@@ -43,6 +43,7 @@ const INSTANTS: Readonly<Record<string, number>> = {
   occurredAt: 73_500,
   revokedAt: 73_600,
   blockedAt: 74_000,
+  closedAt: 80_000,
   blockedUntil: 3_674_000,
   queuedAt: 80_000,
   completedAt: 96_400,
