@@ -6,5 +6,5 @@ export function foreignCityBlock(): string {
 }
 /** In the same form: a code that the tax office has used, then territories without a code of their own. */
 export function territoryBlock(): string {
-  return "Z124JERSEY,GUERNSEY,ALDERNEY,SARK~Z501CURACAO,SINT MAARTEN,BONAIRE,SABA,SINT EUSTATIUS~Z508SAINT MARTIN,SAINT BARTHELEMY";
+  return "Z124JERSEY,GUERNSEY,ALDERNEY,SARK~Z501CURACAO,SINT MAARTEN,BONAIRE,SABA,SINT EUSTATIUS,SINT MAARTEN (NL)~Z508SAINT MARTIN,SAINT BARTHELEMY,SAINT MARTIN (FR)";
 }
