@@ -2,6 +2,9 @@ import { CancelledError, usageError } from '../errors/cli-error.ts';
 import { canPrompt, type Io } from '../terminal/io.ts';
 import { escapeForTerminal } from '../terminal/terminal.ts';
 
+/** The language of the words below a question. */
+type Language = 'en' | 'it';
+
 /** Questions on the terminal, on stderr; `isInteractive` is false when there is nobody to ask. */
 export type Prompter = {
   readonly isInteractive: boolean;
@@ -13,8 +16,12 @@ export type Prompter = {
   /** Asks for one of a list, which gets shorter during typing. */
   pick(question: string, choices: readonly SearchChoice[]): Promise<string>;
   /** Searches during typing. */
-  search(question: string, find: (typed: string) => readonly SearchChoice[]): Promise<string>;
-  choose(question: string, choices: readonly string[]): Promise<string>;
+  search(
+    question: string,
+    find: (typed: string) => readonly SearchChoice[],
+    language?: Language,
+  ): Promise<string>;
+  choose(question: string, choices: readonly string[], language?: Language): Promise<string>;
   confirm(question: string): Promise<boolean>;
 };
 
@@ -44,10 +51,14 @@ export function createPrompter(io: Io): Prompter {
           context,
         ),
       ),
-    search: (question, find) =>
+    search: (question, find, language) =>
       ask(async ({ search }, context) =>
         search(
-          { message: escapeForTerminal(question), source: (typed) => (typed ? find(typed) : []) },
+          {
+            message: escapeForTerminal(question),
+            source: (typed) => (typed ? find(typed) : []),
+            ...themeIn(language),
+          },
           context,
         ),
       ),
@@ -66,12 +77,13 @@ export function createPrompter(io: Io): Prompter {
       ask(async ({ password }, context) =>
         password({ message: escapeForTerminal(question), mask: '*', validate: required }, context),
       ),
-    choose: (question, choices) =>
+    choose: (question, choices, language) =>
       ask(async ({ select }, context) =>
         select(
           {
             message: escapeForTerminal(question),
             choices: choices.map((value) => ({ value, name: escapeForTerminal(value) })),
+            ...themeIn(language),
           },
           context,
         ),
@@ -82,6 +94,18 @@ export function createPrompter(io: Io): Prompter {
       ),
   };
 }
+
+/** The words below a prompt, which are English otherwise. */
+function themeIn(language: Language | undefined) {
+  if (language !== 'it') return {};
+  const keysHelpTip = (keys: [key: string, action: string][]): string =>
+    keys.map(([key, action]) => `${key} ${ITALIAN_ACTIONS[action] ?? action}`).join(' • ');
+  const error = (message: string): string =>
+    `> ${message === 'No results found' ? 'Nessun risultato' : message}`;
+  return { theme: { style: { keysHelpTip, error } } };
+}
+
+const ITALIAN_ACTIONS: Readonly<Record<string, string>> = { navigate: 'scorrere', select: 'scegliere' };
 
 /** Matches the choices, whose names are foreign text. */
 function matching(choices: readonly SearchChoice[], typed: string): readonly SearchChoice[] {

@@ -64,3 +64,33 @@ describe('the language of usage errors', () => {
     expect((await rtc('it find qqqq --lang it')).stderr).toContain('Nessun luogo ha un nome simile.');
   });
 });
+
+describe('the language of a terminal', () => {
+  it.each([
+    ['cf decode RSSMRA80B01H501T', ['COGNOME', 'SESSO', 'DATA DI NASCITA', 'CODICE CATASTALE']],
+    ['cf check RSSMRA80B01H501X', ['non valido: carattere di controllo errato', 'T corrisponderebbe']],
+    ['cf check RSSMRA80B01H501T', ['valido']],
+    ['cf match RSSMRA80B01H501T --name Mario', ['PARTE', 'CORRISPONDE', 'nome', 'sì', 'non confrontato']],
+    ['it find teulada --details', ['CODICE', 'PROVINCIA', 'DAL', 'ALTRI NOMI']],
+    ['it cities OT --current', ['CODICE', 'NOME', 'OGGI']],
+    ['it regions', ['REGIONE']],
+    ['it provinces', ['CAPOLUOGO']],
+    ['it --sources', ['VERSIONE', 'FONTE 1']],
+  ])('is Italian with the Italian option: rtc %s', async (line, words) => {
+    const shown = async (lang: string): Promise<string> => {
+      const argv = `${line} --lang ${lang}`.split(' ');
+      return (await run(argv, { clock, terminals: ['stdout'], columns: 120 })).stdout;
+    };
+    const [italian, english] = [await shown('it'), await shown('en')];
+    for (const word of words) expect(italian).toContain(word);
+    expect(italian).not.toMatch(/SURNAME|CAPITAL|EXPECTED|invalid|skipped|SOURCE/);
+    expect(english).not.toContain(words.at(-1));
+  });
+
+  it('leaves what a pipe reads as it is', async () => {
+    expect((await rtc('cf match RSSMRA80B01H501T --name Mario --lang it')).stdout).toContain(
+      'name\tyes\tMRA\tMRA',
+    );
+    expect((await rtc('cf check RSSMRA80B01H501X --lang it')).stdout).toContain('\tinvalid\tcheck-character');
+  });
+});

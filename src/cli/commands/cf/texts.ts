@@ -43,6 +43,12 @@ type Texts = PersonTexts & {
   readonly noLineEnd: (bytes: number) => string;
   readonly yes: string;
   readonly no: string;
+  readonly skipped: string;
+  readonly valid: string;
+  readonly invalid: string;
+  readonly wouldFit: (character: string) => string;
+  readonly tooLongToShow: string;
+  readonly noValidCode: string;
   /**
    * Describes how a table was understood: its format, the name of the column of each field, and the number of unread
    * columns.
@@ -79,6 +85,12 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     noLineEnd: (bytes) => `more than ${bytes} bytes without a line end`,
     yes: 'yes',
     no: 'no',
+    skipped: 'skipped',
+    valid: 'valid',
+    invalid: 'invalid',
+    wouldFit: (character) => `${character} would`,
+    tooLongToShow: '(too long to show)',
+    noValidCode: 'No code is valid.',
     understood: (format, columns, others) =>
       `Read as ${format}: ${columns.map(([field, column]) => `${field} = ${JSON.stringify(column)}`).join(', ')}${countOthers(others, 'other column is not read', 'other columns are not read')}.`,
     columns: {
@@ -130,6 +142,12 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     noLineEnd: (bytes) => `più di ${bytes} byte senza fine di riga`,
     yes: 'sì',
     no: 'no',
+    skipped: 'non confrontato',
+    valid: 'valido',
+    invalid: 'non valido',
+    wouldFit: (character) => `${character} corrisponderebbe`,
+    tooLongToShow: '(troppo lungo per mostrarlo)',
+    noValidCode: 'Nessun codice è valido.',
     understood: (format, columns, others) =>
       `Letto come ${format}: ${columns.map(([field, column]) => `${PERSON_TEXTS.it.fields[field] ?? field} = ${JSON.stringify(column)}`).join(', ')}${countOthers(others, 'altra colonna non usata', 'altre colonne non usate')}.`,
     columns: {

@@ -9,16 +9,18 @@ import {
   cities,
   dataSources,
   istatProvince,
+  type Language,
   type ListedPlace,
   type Place,
   type PlaceWithHistory,
   provinces,
+  type Region,
   regions,
   searchPlaces,
 } from '../../../fiscal/index.ts';
 import { bilingualError } from '../../errors/bilingual-error.ts';
 import { type CliError, EXIT } from '../../errors/cli-error.ts';
-import { LANG } from '../../framework/language.ts';
+import { LANG, translateHeadings } from '../../framework/language.ts';
 import {
   argument,
   type Command,
@@ -68,9 +70,14 @@ const sources = defineCommand({
         ['manca un verbo: regions, provinces, cities, find o caps'],
       );
     }
-    return sourcesResult();
+    return sourcesResult(input.lang);
   },
 });
+
+const REGION_COLUMNS: readonly Column<Region>[] = [
+  { heading: 'REGION', value: ({ name }) => name, paint: 'name' },
+  { heading: 'PROVINCES', value: (region) => region.provinces.map((each) => each.abbreviation).join(' ') },
+];
 
 const listRegions = defineCommand({
   noun: 'it',
@@ -84,18 +91,12 @@ const listRegions = defineCommand({
     { line: 'rtc it regions', does: 'All twenty' },
     { line: 'rtc it regions --json', does: 'The API’s response' },
   ],
-  async run() {
+  async run(_context, { lang }) {
     const records = regions();
     return list({
       response: records,
       records,
-      columns: [
-        { heading: 'REGION', value: ({ name }) => name, paint: 'name' },
-        {
-          heading: 'PROVINCES',
-          value: (region) => region.provinces.map((province) => province.abbreviation).join(' '),
-        },
-      ],
+      columns: translateHeadings(REGION_COLUMNS, lang),
       identify: ({ name }) => name,
       empty: '',
     });
@@ -116,19 +117,22 @@ const listProvinces = defineCommand({
     { line: 'rtc it provinces', does: 'All present provinces' },
     { line: 'rtc it provinces | cut -f1', does: 'Only the abbreviations' },
   ],
-  async run() {
+  async run(_context, { lang }) {
     const rows = provinces().map(
       (place): ProvinceRow => ({ ...listed(place), provinceName: place.provinceName }),
     );
     return list<ProvinceRow>({
       response: rows.map(({ provinceName: _, ...place }) => place),
       records: rows,
-      columns: [
-        { heading: 'PROVINCE', value: ({ province }) => province, paint: 'name' },
-        { heading: 'NAME', value: ({ provinceName }) => provinceName },
-        { heading: 'CAPITAL', value: ({ name }) => name },
-        { heading: 'CODE', value: ({ code }) => code },
-      ],
+      columns: translateHeadings<ProvinceRow>(
+        [
+          { heading: 'PROVINCE', value: ({ province }) => province, paint: 'name' },
+          { heading: 'NAME', value: ({ provinceName }) => provinceName },
+          { heading: 'CAPITAL', value: ({ name }) => name },
+          { heading: 'CODE', value: ({ code }) => code },
+        ],
+        lang,
+      ),
       identify: ({ province }) => province,
       empty: '',
     });
@@ -189,21 +193,17 @@ const listCities = defineCommand({
     return list({
       response: records,
       records,
-      columns: details ? [...CITY_COLUMNS, istatColumn<PlacePeriod>(({ code }) => code)] : CITY_COLUMNS,
+      columns: translateHeadings(
+        details ? [...CITY_COLUMNS, istatColumn<PlacePeriod>(({ code }) => code)] : CITY_COLUMNS,
+        lang,
+      ),
       identify: ({ code, name }) => `${code} ${name}`,
-      empty:
-        lang === 'it'
-          ? 'La provincia non ha luoghi simili; togliere opzioni.'
-          : 'The province has no such places; leave options out.',
+      empty: lang === 'it' ? 'Nessun luogo simile; togliere opzioni.' : 'No such places; leave options out.',
     });
   },
 });
 
-type Filter = {
-  readonly current: boolean;
-  readonly date: string | undefined;
-  readonly q: string | undefined;
-};
+type Filter = { current: boolean; date: string | undefined; q: string | undefined };
 
 function isListed(place: ListedPlace, { current, date, q }: Filter): boolean {
   if (current && !place.isCurrent) return false;
@@ -233,7 +233,7 @@ const listCaps = defineCommand({
   },
 });
 
-function sourcesResult(): Result {
+function sourcesResult(language: Language | undefined): Result {
   const response = dataSources();
   const columns: readonly Column<typeof response>[] = [
     { heading: 'VERSION', value: ({ version }) => version },
@@ -241,11 +241,11 @@ function sourcesResult(): Result {
     { heading: 'NOTICE', value: ({ notice }) => notice },
     { heading: 'POSTAL CODES', value: ({ capsNotice }) => capsNotice },
     ...response.sources.map((source, index) => ({
-      heading: `SOURCE ${index + 1}`,
+      heading: `${language === 'it' ? 'FONTE' : 'SOURCE'} ${index + 1}`,
       value: () => `${source.name}; ${source.licence}; for ${source.usedFor}`,
     })),
   ];
-  return record({ response, record: response, columns });
+  return record({ response, record: response, columns: translateHeadings(columns, language) });
 }
 
 function listed(place: ListedPlace): PlacePeriod {
@@ -305,10 +305,8 @@ function placeLine({ name, province, codiceCatastale }: NamedPlace): string {
 /** The library suggests nothing for short names, because many are similar; a single province has few names. */
 function similarPlaces(province: string, city: string): readonly NamedPlace[] {
   const all = cities(province);
-  const near = nearest(
-    city,
-    all.map(({ name }) => name),
-  );
+  const names = all.map(({ name }) => name);
+  const near = nearest(city, names);
   return all.filter(({ name }) => name === near).slice(0, 1);
 }
 
@@ -361,11 +359,14 @@ export const findPlaces = defineCommand({
     return list<PlaceWithHistory>({
       response: records,
       records,
-      columns: [
-        ...FOUND_COLUMNS,
-        ...(found.some(({ frazioni }) => frazioni.length > 0) ? [FRAZIONI_COLUMN] : []),
-        ...(details ? [istatColumn<PlaceWithHistory>(({ place }) => place.codiceCatastale)] : []),
-      ],
+      columns: translateHeadings(
+        [
+          ...FOUND_COLUMNS,
+          ...(found.some(({ frazioni }) => frazioni.length > 0) ? [FRAZIONI_COLUMN] : []),
+          ...(details ? [istatColumn<PlaceWithHistory>(({ place }) => place.codiceCatastale)] : []),
+        ],
+        lang,
+      ),
       identify: ({ place }) => place.codiceCatastale,
       empty: lang === 'it' ? 'Nessun luogo ha un nome simile.' : 'No place has such a name.',
     });

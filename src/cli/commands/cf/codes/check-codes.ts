@@ -1,10 +1,17 @@
 import type { Validity } from '../../../../contract/fiscal-codes.ts';
 import { type Accepted, validityResponse } from '../../../../contract/fiscal-responses.ts';
-import { type CheckResult, check, translateFailure } from '../../../../fiscal/index.ts';
+import {
+  type CheckResult,
+  check,
+  type Language,
+  messages,
+  translateFailure,
+} from '../../../../fiscal/index.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import { EXIT } from '../../../errors/cli-error.ts';
 import { list, nothing, type Result, record } from '../../../terminal/result.ts';
 import { escapeCell, escapeForTerminal, type Terminal } from '../../../terminal/terminal.ts';
+import { TEXTS } from '../texts.ts';
 import { markedCode } from './marked-code.ts';
 
 export const CHECK_FIELDS = ['cf', 'valid', 'kind', 'reason', 'faults', 'warnings'] as const;
@@ -25,7 +32,7 @@ export function checkCodes(
   const exitCode = checked.every(({ verdict }) => verdict.valid) ? EXIT.success : EXIT.negative;
   if (terminal.json !== undefined) return { ...asJson(checked), exitCode };
   const lines = checked.flatMap((each) =>
-    terminal.isTerminal ? shown(terminal, each) : [verdictLine(each, terminal)],
+    terminal.isTerminal ? shown(terminal, each, rules.language) : [verdictLine(each, terminal)],
   );
   // Not a text result, because its colours would be shown as escapes. markedCode has escaped the typed text.
   terminal.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
@@ -59,14 +66,23 @@ function asJson(checked: readonly Checked[]): Result {
     : list({ response: records, records, columns: [], identify: ({ cf }) => cf, empty: '' });
 }
 
-function shown({ palette }: Terminal, { code, result, verdict }: Checked): readonly string[] {
+function shown(
+  { palette }: Terminal,
+  { code, result, verdict }: Checked,
+  language: Language,
+): readonly string[] {
+  const { valid, invalid } = TEXTS[language];
   if (!result.ok && !verdict.valid) {
-    const [line = '', ...marks] = markedCode(code, result.faults);
-    return [
-      `${line}  ${palette.bad(`invalid: ${result.reason}`)}`,
-      ...marks.map((mark) => palette.bad(mark)),
-    ];
+    const [line = '', ...marks] = markedCode(code, result.faults, language);
+    const reason = language === 'it' ? messages.it.checkReasons[result.reason] : result.reason;
+    return [`${line}  ${palette.bad(`${invalid}: ${reason}`)}`, ...marks.map((mark) => palette.bad(mark))];
   }
-  const notes = notesOn(verdict).map((note) => `  ${palette.warning(note)}`);
-  return [`${code}  ${palette.good('valid')}${notes.join('')}`];
+  const notes = notesOn(verdict).map((note) => `  ${palette.warning(describeNote(note, language))}`);
+  return [`${code}  ${palette.good(valid)}${notes.join('')}`];
+}
+
+function describeNote(note: string, language: Language): string {
+  const { kinds, warnings } = messages.it;
+  const words: Readonly<Record<string, string>> = { ...kinds, ...warnings };
+  return language === 'it' ? (words[note] ?? note) : note;
 }

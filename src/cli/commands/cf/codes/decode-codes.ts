@@ -4,11 +4,13 @@ import {
   type CheckFailure,
   type DecodedCode,
   decode,
+  messages,
   omocodie,
   translateFailure,
 } from '../../../../fiscal/index.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import { CliError, EXIT } from '../../../errors/cli-error.ts';
+import { translateHeadings } from '../../../framework/language.ts';
 import { type Column, list, type Result, record, text } from '../../../terminal/result.ts';
 import { printStatus, type Terminal } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
@@ -49,15 +51,15 @@ export function decodeCodes(terminal: Terminal, codes: readonly string[], option
   const [row] = rows;
   if (codes.length === 1 && row !== undefined) {
     const { decoded, ...response } = row;
-    const columns: readonly Column<DecodedResponse>[] = [...LIST_COLUMNS, ...detailColumns(decoded)];
-    return record({ response, record: response, columns });
+    const columns: readonly Column<DecodedResponse>[] = [...LIST_COLUMNS, ...detailColumns(decoded, rules)];
+    return record({ response, record: response, columns: translateHeadings(columns, rules.language) });
   }
   return list({
     response: responses,
     records: responses,
-    columns: LIST_COLUMNS,
+    columns: translateHeadings(LIST_COLUMNS, rules.language),
     identify: ({ cf }) => cf,
-    empty: 'No code is valid.',
+    empty: TEXTS[rules.language].noValidCode,
     exitCode,
   });
 }
@@ -76,9 +78,10 @@ export function decodedLine(response: DecodedResponse): string {
 }
 
 /** Further columns for a single code. */
-function detailColumns(decoded: DecodedCode): readonly Column<DecodedResponse>[] {
+function detailColumns(decoded: DecodedCode, { language }: Rules): readonly Column<DecodedResponse>[] {
   const { birthplace, omocodia, baseCode, otherBirthDate, warnings } = decoded;
   const today = birthplace.successor ?? birthplace.today;
+  const shownWarnings = language === 'it' ? warnings.map((each) => messages.it.warnings[each]) : warnings;
   const isRenamed =
     today !== null && (today.name !== birthplace.name || today.province !== birthplace.province);
   return [
@@ -93,7 +96,7 @@ function detailColumns(decoded: DecodedCode): readonly Column<DecodedResponse>[]
         ]),
     ...(warnings.length === 0
       ? []
-      : [{ heading: 'WARNINGS', value: () => warnings.join(','), paint: 'warning' as const }]),
+      : [{ heading: 'WARNINGS', value: () => shownWarnings.join(','), paint: 'warning' as const }]),
   ];
 }
 
@@ -106,6 +109,6 @@ function invalidCode(terminal: Terminal, { code, failure, rules }: Refused): Cli
   const cause = isSeen ? '' : `: ${failure.message}`;
   return new CliError(EXIT.negative, `${texts.invalidCode}${cause}`, {
     next: texts.compareWithCard,
-    details: isSeen ? markedCode(code, failure.faults) : [],
+    details: isSeen ? markedCode(code, failure.faults, rules.language) : [],
   });
 }

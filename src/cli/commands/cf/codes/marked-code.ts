@@ -1,4 +1,6 @@
+import type { Language } from '../../../../fiscal/index.ts';
 import { escapeForTerminal } from '../../../terminal/terminal.ts';
+import { TEXTS } from '../texts.ts';
 
 type Fault = {
   readonly start: number;
@@ -12,19 +14,23 @@ type Fault = {
 const MAX_SHOWN = 64;
 
 /** Returns the code on a line, and below it each error under the wrong characters. */
-export function markedCode(code: string, faults: readonly Fault[]): readonly string[] {
-  if (code.length > MAX_SHOWN) return faults.map((fault) => `${explained(fault)} (too long to show)`);
-  return [escapeForTerminal(code), ...faults.map((fault) => mark(code, fault))];
+export function markedCode(code: string, faults: readonly Fault[], language: Language): readonly string[] {
+  if (code.length > MAX_SHOWN)
+    return faults.map((fault) => `${explained(fault, language)} ${TEXTS[language].tooLongToShow}`);
+  return [
+    escapeForTerminal(code),
+    ...faults.map((fault) => `${marks(code, fault)} ${explained(fault, language)}`),
+  ];
 }
 
-function mark(code: string, fault: Fault): string {
+function marks(code: string, fault: Fault): string {
   // Escapes take more columns than the escaped characters.
   const before = escapeForTerminal(code.slice(0, fault.start)).length;
   const length = escapeForTerminal(code.slice(fault.start, fault.end)).length;
-  return `${' '.repeat(before)}${'^'.repeat(Math.max(1, length))} ${explained(fault)}`;
+  return `${' '.repeat(before)}${'^'.repeat(Math.max(1, length))}`;
 }
 
-function explained({ message, expected, meant }: Fault): string {
+function explained({ message, expected, meant }: Fault, language: Language): string {
   if (meant !== undefined) return `${message}: ${escapeForTerminal(meant)}`;
-  return expected === undefined ? message : `${message}: ${expected} would`;
+  return expected === undefined ? message : `${message}: ${TEXTS[language].wouldFit(expected)}`;
 }

@@ -22,7 +22,7 @@ export async function askForMissing(
       : Promise.resolve(given[field]);
   const name = await ask('name', questions.name);
   const surname = await ask('surname', questions.surname);
-  const gender = given.gender ?? (await prompter.choose(questions.gender, ['F', 'M']));
+  const gender = given.gender ?? (await prompter.choose(questions.gender, ['F', 'M'], rules.language));
   const date = await ask('date', questions.date);
   const person = { ...given, name, surname, gender, date };
   const city = given.city ?? (await askForPlace(prompter, person, rules));
@@ -36,7 +36,7 @@ export async function askWhichPlace(
   { language }: Rules,
 ): Promise<string> {
   const labels = places.map((place) => placeLabel(place, language));
-  const chosen = await prompter.choose(QUESTIONS[language].whichPlace, labels);
+  const chosen = await prompter.choose(QUESTIONS[language].whichPlace, labels, language);
   return places[labels.indexOf(chosen)]?.codiceCatastale ?? '';
 }
 
@@ -77,12 +77,12 @@ const VALID_PERSON: PersonRecord = {
 async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rules): Promise<string> {
   const province = typeof person.province === 'string' ? person.province : undefined;
   const date = toIsoDate(person, rules);
-  return prompter.search(QUESTIONS[rules.language].place, (typed) =>
+  const find = (typed: string) =>
     suggestPlaces(typed, { province, date }).map((place) => ({
       value: place.codiceCatastale,
       name: placeLabel(place, rules.language),
-    })),
-  );
+    }));
+  return prompter.search(QUESTIONS[rules.language].place, find, rules.language);
 }
 
 /** Returns the date in the library's form. */

@@ -5,8 +5,9 @@ import type { Rules } from '../../../../people/rules.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import { CliError, EXIT } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
+import { translateHeadings } from '../../../framework/language.ts';
 import { jsonLine, select } from '../../../terminal/output.ts';
-import { list, type Result } from '../../../terminal/result.ts';
+import { type Column, list, type Result } from '../../../terminal/result.ts';
 import { TEXTS } from '../texts.ts';
 import { eachPerson } from './each-person.ts';
 import { toFault } from './faults.ts';
@@ -39,19 +40,22 @@ export async function matchOne(context: Context, input: MatchInput, rules: Rules
     response,
     records: [...response.parts, ...response.skipped.map((part) => ({ part }))],
     notes: [messages[rules.language].extents[response.compared]],
-    columns: [
-      { heading: 'PART', value: ({ part }) => part, paint: 'name' },
-      {
-        heading: 'MATCHES',
-        value: ({ matches }) => (matches === undefined ? 'skipped' : matches ? 'yes' : 'no'),
-      },
-      { heading: 'EXPECTED', value: ({ expected }) => expected },
-      { heading: 'FOUND', value: ({ found }) => found },
-    ],
+    columns: translateHeadings(matchColumns(context, rules), rules.language),
     identify: ({ part }) => part,
     empty: '',
     exitCode: response.matches ? EXIT.success : EXIT.negative,
   });
+}
+
+/** A terminal gets words of the language, anything else those that scripts compare. */
+function matchColumns({ terminal }: Context, { language }: Rules): readonly Column<Line>[] {
+  const { yes, no, skipped, fields } = TEXTS[terminal.isTerminal ? language : 'en'];
+  return [
+    { heading: 'PART', value: ({ part }) => fields[part] ?? part, paint: 'name' },
+    { heading: 'MATCHES', value: ({ matches }) => (matches === undefined ? skipped : matches ? yes : no) },
+    { heading: 'EXPECTED', value: ({ expected }) => expected },
+    { heading: 'FOUND', value: ({ found }) => found },
+  ];
 }
 
 /**
