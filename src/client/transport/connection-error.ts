@@ -1,3 +1,4 @@
+import { isUntrustedCertificate } from '../../contract/tls-errors.ts';
 import { type ClientErrorCode, RtcError } from '../rtc-error.ts';
 import type { RequestLine } from './response.ts';
 
@@ -79,7 +80,7 @@ function tlsReason(code: string, origin: string): Reason | undefined {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return { reason: `${origin} responds without TLS`, hint: `use ${origin.replace('https:', 'http:')}` };
   }
-  const certificate = CERTIFICATE_ERRORS[code];
+  const certificate = isUntrustedCertificate(code) ? UNTRUSTED : CERTIFICATE_ERRORS[code];
   if (certificate !== undefined) {
     const { reason, hint } = certificate;
     return { reason: `the certificate of ${origin} ${reason} (${code})`, hint };
@@ -95,11 +96,6 @@ const UNTRUSTED = {
 };
 
 const CERTIFICATE_ERRORS: Readonly<Record<string, Required<Reason>>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   CERT_HAS_EXPIRED: { reason: 'has expired', hint: 'renew it' },
   CERT_NOT_YET_VALID: { reason: 'is not valid yet', hint: 'compare the clocks' },
   ERR_TLS_CERT_ALTNAME_INVALID: { reason: 'is for another name', hint: 'use the name that it is for' },

@@ -3,6 +3,7 @@ import { acceptContinue } from '../../../contract/continue-responses.ts';
 import { decodeBody } from '../../../contract/decode-body.ts';
 import type { Event } from '../../../contract/events.ts';
 import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
+import { isTlsError, isUntrustedCertificate } from '../../../contract/tls-errors.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
 import {
   STANDARD_SIGNATURE_HEADER,
@@ -126,19 +127,16 @@ const NO_CONNECTION: Readonly<Record<string, string>> = {
 
 const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-const UNTRUSTED = /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
-const TLS_FAULT = /^(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/;
-
 function explainFault(code: string, error: unknown): PostOutcome {
   const down = NO_CONNECTION[code];
   if (down !== undefined) return { kind: 'down', reason: `${down} (${code})` };
   if (BROKEN.has(code)) return { kind: 'broken', reason: 'the connection ended without a response' };
   if (code.startsWith('HPE_')) return { kind: 'failed', reason: 'the server there does not speak HTTP' };
-  if (UNTRUSTED.test(code)) {
+  if (isUntrustedCertificate(code)) {
     const remedy = 'name its authority in NODE_EXTRA_CA_CERTS, or add --skip-verify on this machine';
     return { kind: 'failed', reason: `the TLS certificate is not trusted (${code}); ${remedy}` };
   }
-  if (TLS_FAULT.test(code)) {
+  if (isTlsError(code)) {
     return { kind: 'failed', reason: `the TLS certificate or handshake is not valid (${code})` };
   }
   const message = error instanceof Error ? error.message : String(error);

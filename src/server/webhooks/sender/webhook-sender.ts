@@ -4,6 +4,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
 import { decodeBody } from '../../../contract/decode-body.ts';
 import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
+import { isTlsError, isUntrustedCertificate } from '../../../contract/tls-errors.ts';
 import { codeOfError, readMembers } from '../../../contract/unknown-value.ts';
 import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
 import { connectThroughProxy, PROXY_REFUSED } from './proxy-tunnel.ts';
@@ -212,15 +213,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
-/** Certificates of an authority that the service does not know. */
-const UNTRUSTED: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 /** Describes an error by its code and our own words only, because the text of an error may contain addresses. */
 function describeError(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
@@ -230,10 +222,10 @@ function describeError(error: unknown): string {
   if (name === 'HTTPParserError') return 'the response is not well-formed HTTP';
   if (code === undefined) return 'the request failed';
   if (code === PROXY_REFUSED && error instanceof Error) return error.message;
-  if (UNTRUSTED.has(code)) {
+  if (isUntrustedCertificate(code)) {
     return `the TLS certificate is not trusted (${code}); name an authority of your own in NODE_EXTRA_CA_CERTS of the service`;
   }
-  if (/^(CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code)) {
+  if (isTlsError(code)) {
     return `the TLS certificate or handshake is not valid (${code})`;
   }
   return MEANINGS[code] ?? `the request failed (${code})`;
