@@ -33,7 +33,8 @@ Settings are environment variables of \`rtc serve\`, of the speech workers, and 
   A variable that looks like a setting and is none causes a warning with the nearest name. \`rtc serve --check\` checks the settings and DATA_DIR, and exits. \`rtc serve --print-config\` prints the effective values,
   secrets masked.
 
-Only API_KEY and API_SECRET are required. Several instances need the same ENCRYPTION_KEY, API_SECRET and LiveKit key. Rate limits and
+Only API_KEY and API_SECRET are required. Several instances need the same ENCRYPTION_KEY, API_SECRET and LiveKit key;
+[a new ENCRYPTION_KEY](keys.md#a-new-encryption-key) may reach them one after the other. Rate limits and
 metrics count each instance separately. Callers and clients never see LiveKit's key; the service uses it for its own calls.
 ${settings.map(toRow).join('')}`;
 }

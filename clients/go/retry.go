@@ -40,6 +40,7 @@ var repeatablePosts = []string{
 	"server-busy",
 	"shutting-down",
 	"storage-unavailable",
+	"secret-unavailable",
 	"idempotency-in-progress",
 }
 

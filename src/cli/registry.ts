@@ -165,8 +165,8 @@ export const REGISTRY: readonly CommandGroup[] = [
   {
     noun: 'admin',
     section: 'Service',
-    summary: 'Back up, restore and move the database, confirm its clock',
-    verbs: ['backup', 'restore', 'migrate', 'confirm-clock'],
+    summary: 'Back up, restore and move the database, confirm its clock, change its key',
+    verbs: ['backup', 'restore', 'migrate', 'confirm-clock', 'reencrypt'],
     load: () => import('./commands/admin.ts'),
   },
   {

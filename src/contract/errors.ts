@@ -129,6 +129,11 @@ export const PROBLEMS = {
     meaning: 'This instance is shutting down; another one, or this one after its restart, will respond.',
   },
   'storage-unavailable': { status: 503, meaning: 'The database or the object storage does not respond.' },
+  'secret-unavailable': {
+    status: 503,
+    meaning:
+      'A stored secret cannot be decrypted, because this instance does not have the ENCRYPTION_KEY that it was stored with; another instance may have it.',
+  },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
 
 export type ErrorCode = keyof typeof PROBLEMS;

@@ -4,12 +4,17 @@ import { type Backup, createBackup, exists } from './app/backup/create-backup.ts
 import { DATABASE_FILE } from './app/backup/manifest.ts';
 import { migrateToPostgres } from './app/backup/migrate-to-postgres.ts';
 import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts';
+import { parseEncryptionKeys } from './app/config/config.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
-import { DEFAULT_DATA_DIR } from './app/config/settings.ts';
+import { DEFAULT_DATA_DIR, SETTINGS } from './app/config/settings.ts';
 import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
+import type { Store } from './app/store.ts';
+import { SEALED_SECRETS } from './app/stored-key.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
 import { createLog } from './platform/pino-log.ts';
+import { checkEncryptionKey, createSecretBox, readEncryptionKey } from './platform/secrets/encryption-keys.ts';
+import { reencryptSecrets } from './platform/secrets/key-rotation.ts';
 import type { LoadedTable } from './platform/storage/postgres/load-tables.ts';
 import { systemClock } from './platform/system.ts';
 
@@ -58,6 +63,78 @@ export async function fix(
  * @throws ServiceError whose message says what to do.
  */
 export async function confirmClock(): Promise<{ readonly confirmedAt: string }> {
+  return await inDatabase(async (store) => {
+    const now = systemClock.now();
+    await store.events.notePurge(now);
+    return { confirmedAt: new Date(now).toISOString() };
+  });
+}
+
+export type Reencryption = {
+  /** Number of rows that were encrypted with the first key now. */
+  readonly webhooks: number;
+  readonly apiKeys: number;
+  /** Number of rows whose secrets no key of ENCRYPTION_KEY decrypts. */
+  readonly lost: number;
+  /** Number of running instances that have announced that they have the key. */
+  readonly instances: number;
+};
+
+/**
+ * Encrypts every stored secret with the first key of ENCRYPTION_KEY. Refuses while a running instance has announced that it
+ * has another key in front, because it could not decrypt the secrets, or would encrypt them with its own key again.
+ *
+ * @throws ServiceError whose message says what to do.
+ */
+export async function reencrypt(): Promise<Reencryption> {
+  const environment = readEnvironment(process.env, process.cwd());
+  const secretBox = createSecretBox(readKeys(environment));
+  return await inDatabase(async (store) => {
+    const { clock } = store;
+    const instances = await store.instances.listAlive(clock.now());
+    const others = instances.filter(({ keyIds }) => keyIds[0] !== secretBox.keyIds[0]);
+    if (others.length > 0) throw othersHaveAnotherKey(others.length, instances.length);
+    const { encrypted, lost } = await reencryptSecrets(
+      { store, secretBox, clock, log: createLog('warn'), sources: SEALED_SECRETS },
+      new AbortController().signal,
+    );
+    return {
+      webhooks: encrypted.webhooks ?? 0,
+      apiKeys: encrypted.apiKeys ?? 0,
+      lost: Object.values(lost).reduce((sum, count) => sum + count, 0),
+      instances: instances.length,
+    };
+  });
+}
+
+function readKeys(environment: Environment): readonly [Buffer, ...Buffer[]] {
+  const { ENCRYPTION_KEY: setting } = SETTINGS;
+  const { ENCRYPTION_KEY: text } = environment;
+  if (text) {
+    if (setting.parse(text) !== undefined) return parseEncryptionKeys(text);
+    throw new ServiceError('invalid-request', `ENCRYPTION_KEY is not valid: it has ${setting.allowed}`);
+  }
+  const { dataDir } = readSource(environment);
+  if (checkEncryptionKey(dataDir)) return [readEncryptionKey(dataDir, createLog('warn'))];
+  throw new ServiceError('invalid-request', 'ENCRYPTION_KEY is not set, and DATA_DIR has no key file', {
+    hint: { text: 'set it to the new key and the former ones behind it, as the service has it' },
+  });
+}
+
+function othersHaveAnotherKey(count: number, all: number): ServiceError {
+  return new ServiceError(
+    'conflict',
+    `${count} of ${all} running instances have another key in front of their ENCRYPTION_KEY. Nothing was changed`,
+    {
+      hint: {
+        text: 'restart them with the same ENCRYPTION_KEY, or stop them; one that was killed counts for a minute',
+      },
+    },
+  );
+}
+
+/** Opens the database of the service on this machine, which may run at the same time. */
+async function inDatabase<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const environment = readEnvironment(process.env, process.cwd());
   const { dataDir } = readSource(environment);
   const database = environment.DATABASE_URL
@@ -66,9 +143,7 @@ export async function confirmClock(): Promise<{ readonly confirmedAt: string }> 
   if ('sqlitePath' in database) await requireDatabase(database.sqlitePath);
   const store = await openStore({ database, clock: systemClock, log: createLog('warn') });
   try {
-    const now = systemClock.now();
-    await store.events.notePurge(now);
-    return { confirmedAt: new Date(now).toISOString() };
+    return await work(store);
   } finally {
     await store.close();
   }

@@ -8,10 +8,10 @@ import { startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
 import { requireKeyOfSecrets } from './app/stored-key.ts';
 import { createLog } from './platform/pino-log.ts';
+import { checkEncryptionKey } from './platform/secrets/encryption-keys.ts';
 import { checkSqliteFile, requireWritableFolder } from './platform/storage/sqlite/file.ts';
 import { systemClock, systemIds } from './platform/system.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
-import { checkEncryptionKey } from './webhooks/secrets/encryption-keys.ts';
 
 type ServeOptions = {
   /** Whether to only validate the settings, and that DATA_DIR can be used. */

@@ -15,6 +15,7 @@ import { createLivekitMediaServer } from './platform/livekit/livekit-media-serve
 import { createRoomAudioSubscriber } from './platform/livekit/room-audio-subscriber.ts';
 import { createTokenSigner } from './platform/livekit/token-signer.ts';
 import { createLog } from './platform/pino-log.ts';
+import { readEncryptionKey } from './platform/secrets/encryption-keys.ts';
 import { systemClock, systemIds } from './platform/system.ts';
 import { createRecordingFiles } from './recordings/files/create-recording-files.ts';
 import { createAudioSpillFile } from './transcription/audio/audio-spill-file.ts';
@@ -28,7 +29,6 @@ import type { WorkerKind } from './transcription/store.ts';
 import { createSoundBox, type SoundBox } from './transcription/turns/sound-box.ts';
 import { startTurnListener } from './transcription/turns/turn-listener.ts';
 import { NO_DISPATCHER } from './webhooks/dispatcher/dispatcher.ts';
-import { readEncryptionKey } from './webhooks/secrets/encryption-keys.ts';
 
 export type WorkerOptions = {
   readonly kind: WorkerKind;

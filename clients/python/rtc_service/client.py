@@ -26,6 +26,7 @@ _REPEATABLE_POSTS = (
     "server-busy",
     "shutting-down",
     "storage-unavailable",
+    "secret-unavailable",
     "idempotency-in-progress",
 )
 _MAX_ATTEMPTS = 3

@@ -14,7 +14,7 @@ import { startDeliveryDispatcher } from '../../../src/server/webhooks/dispatcher
 import {
   createSecretBox,
   ENCRYPTION_KEY_BYTES,
-} from '../../../src/server/webhooks/secrets/encryption-keys.ts';
+} from '../../../src/server/platform/secrets/encryption-keys.ts';
 import { createAddressGuard } from '../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';

@@ -6,7 +6,7 @@ import type { Context } from '../framework/context.ts';
 import { argument, type Command, defineCommand, option } from '../framework/parameters.ts';
 import { confirmOrRefuse } from '../framework/prompts.ts';
 import { formatBytes } from '../terminal/byte-size.ts';
-import type { Backup, MigratedTable, Restoration, ServiceAdmin } from '../terminal/io.ts';
+import type { Backup, MigratedTable, Reencryption, Restoration, ServiceAdmin } from '../terminal/io.ts';
 import { type Column, list, record } from '../terminal/result.ts';
 
 const BACKUP_FIELDS = ['folder', 'sizeBytes', 'key'] as const satisfies readonly (keyof Backup)[];
@@ -174,6 +174,55 @@ const confirmClock = defineCommand({
   },
 });
 
+const REENCRYPTION_FIELDS = [
+  'webhooks',
+  'apiKeys',
+  'lost',
+  'instances',
+] as const satisfies readonly (keyof Reencryption)[];
+const REENCRYPTION_COLUMNS: readonly Column<Reencryption>[] = [
+  { heading: 'WEBHOOKS', value: ({ webhooks }) => webhooks },
+  { heading: 'API KEYS', value: ({ apiKeys }) => apiKeys },
+  { heading: 'LOST', value: ({ lost }) => lost },
+  { heading: 'INSTANCES', value: ({ instances }) => instances },
+];
+
+const reencrypt = defineCommand({
+  noun: 'admin',
+  verb: 'reencrypt',
+  summary: 'Encrypt the stored secrets with the first ENCRYPTION_KEY',
+  description:
+    'The service does this by itself, a minute after all its instances have the new key in front. The command does it at once, with the settings of the service on this machine, also while the service is stopped. It refuses while a running instance has announced that it has another key in front.',
+  needs: 'nothing',
+  fields: REENCRYPTION_FIELDS,
+  arguments: {},
+  options: { yes: YES },
+  examples: [
+    { line: 'rtc admin reencrypt', does: 'Asks first' },
+    { line: 'ENCRYPTION_KEY_FILE=/run/secrets/keys rtc admin reencrypt --yes', does: 'Keys in a file' },
+  ],
+  async run(context, { yes }) {
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes,
+      what: 'encrypting the stored secrets anew',
+      question: async () =>
+        'Does every running instance have the first key of this ENCRYPTION_KEY? One that has not cannot decrypt them.',
+    });
+    const done = await onThisMachine(context, (admin) => admin.reencrypt());
+    return record({
+      response: done,
+      record: done,
+      columns: REENCRYPTION_COLUMNS,
+      notes: [
+        done.lost === 0
+          ? 'Every secret of a webhook and an API key is encrypted with the first key now.'
+          : 'LOST ones are encrypted with none of these keys: give the webhooks new secrets, and programs new API keys.',
+        `It proves nothing about instances that have announced no key; ${done.instances} announced this one.`,
+      ],
+    });
+  },
+});
+
 /** Other users of the machine see the arguments of a process. */
 function addressWithoutPassword(typed: string): string {
   if (URL.canParse(typed) && new URL(typed).password === '') return typed;
@@ -197,4 +246,4 @@ function toExitCode(error: unknown): ExitCode {
   return found?.[1] ?? EXIT.failure;
 }
 
-export const commands: readonly Command[] = [backup, restore, migrate, confirmClock];
+export const commands: readonly Command[] = [backup, restore, migrate, confirmClock, reencrypt];

@@ -112,6 +112,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'addon-unavailable': EXIT.unavailable,
   'shutting-down': EXIT.unavailable,
   'storage-unavailable': EXIT.unavailable,
+  'secret-unavailable': EXIT.unavailable,
   unreachable: EXIT.unavailable,
   'timed-out': EXIT.unavailable,
   aborted: EXIT.cancelled,

@@ -123,6 +123,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'addon-unavailable': 'start a worker of that add-on: rtc worker stt-live, or stt-post',
   'shutting-down': retryStep,
   'storage-unavailable': 'check the database and the disk of the service: rtc doctor',
+  'secret-unavailable': 'give all instances the same ENCRYPTION_KEY: rtc doctor',
   unreachable: 'is the service running, and is this its address? rtc doctor checks the whole set-up',
   'timed-out': 'try again, or wait longer with --request-timeout; rtc doctor checks the whole set-up',
   aborted: () => undefined,

@@ -90,6 +90,8 @@ export type ServiceAdmin = {
   migrate(to: string | undefined): Promise<Migration>;
   /** Confirms that the clock of this machine is right. */
   confirmClock(): Promise<{ readonly confirmedAt: string }>;
+  /** Encrypts every stored secret with the first key of ENCRYPTION_KEY. */
+  reencrypt(): Promise<Reencryption>;
   /** Creates folders and the files of LiveKit's workers, and starts missing workers. */
   fix(missing: readonly MediaWorkerKind[], signal: AbortSignal): Promise<readonly Repair[]>;
 };
@@ -108,6 +110,14 @@ export type Migration = {
   readonly tables: readonly MigratedTable[];
   readonly dataDir: string;
   readonly key: 'file' | 'setting';
+};
+
+/** Numbers of what was encrypted, of what no key decrypts, and of the running instances that have the key in front. */
+export type Reencryption = {
+  readonly webhooks: number;
+  readonly apiKeys: number;
+  readonly lost: number;
+  readonly instances: number;
 };
 
 export type MigratedTable = {

@@ -17,6 +17,7 @@ const RETRIED_POSTS: ReadonlySet<string> = new Set([
   'server-busy',
   'shutting-down',
   'storage-unavailable',
+  'secret-unavailable',
   'idempotency-in-progress',
 ] satisfies ErrorCode[]);
 

@@ -9,6 +9,7 @@ import { createComparisonStore } from '../media-events/comparisons.sql.ts';
 import { createFigureStore } from '../metrics/figures.sql.ts';
 import type { StoreCall } from '../metrics/metrics.ts';
 import type { Engine } from '../platform/storage/engine.ts';
+import { createInstanceStore } from '../platform/storage/instances.ts';
 import { createLeaseStore } from '../platform/storage/leases.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
@@ -52,6 +53,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     audit: calls.observe('audit', stores.audit),
     keys: calls.observe('keys', stores.keys),
     idempotency: calls.observe('idempotency', stores.idempotency),
+    instances: calls.observe('instances', stores.instances),
     leases: calls.observe('leases', stores.leases),
     comparisons: calls.observe('comparisons', stores.comparisons),
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
@@ -117,6 +119,9 @@ class ConnectionStores {
   }
   get idempotency() {
     return this.#once(createIdempotencyStore);
+  }
+  get instances() {
+    return this.#once(createInstanceStore);
   }
   get leases() {
     return this.#once(createLeaseStore);

@@ -9,15 +9,15 @@ import { createMediaEventReader, RejectedWebhooks } from '../platform/livekit/me
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import { createTokenSigner, type TokenSigner } from '../platform/livekit/token-signer.ts';
 import type { Log } from '../platform/log.ts';
+import { createSecretBox, readEncryptionKey, type SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { TracingDeps } from '../platform/tracing/open-telemetry.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
 import { createFileUrls, createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
-import { deriveLinkKeys } from '../recordings/files/file-link.ts';
+import { deriveLinkKeys, type LinkKeys } from '../recordings/files/file-link.ts';
 import type { RecordingFiles, RecordingStorage } from '../recordings/files/recording-files.ts';
-import { createSecretBox, readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
 import { type AddressGuard, createAddressGuard } from '../webhooks/sender/address-guard.ts';
-import type { FileUrls, SecretBox, WebhookSender } from '../webhooks/sender/sender.ts';
+import type { FileUrls, WebhookSender } from '../webhooks/sender/sender.ts';
 import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
 import type { Config } from './config/config.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
@@ -55,7 +55,7 @@ export type Adapters = ServiceParts & {
   readonly recordingFiles: RecordingFiles;
   readonly recordingStorage: RecordingStorage;
   /** Keys that sign links to local recordings. */
-  readonly linkKeys: readonly [Buffer, ...Buffer[]];
+  readonly linkKeys: LinkKeys;
 };
 
 export async function openAdapters(
@@ -97,7 +97,8 @@ export async function openAdapters(
   });
   closers.add(() => sender.close());
   const encryptionKeys = config.encryptionKeys ?? ([readEncryptionKey(config.dataDir, log)] as const);
-  const linkKeys = deriveLinkKeys(encryptionKeys);
+  const secretBox = createSecretBox(encryptionKeys);
+  const linkKeys = deriveLinkKeys(encryptionKeys, secretBox.currentIndex);
   const recordingFiles = createRecordingFiles({
     clock,
     storage: config.bucket,
@@ -115,7 +116,7 @@ export async function openAdapters(
     mediaEventReader: createMediaEventReader(apiKey, apiSecret),
     rejectedWebhooks: new RejectedWebhooks({ log, clock, onRejected: metrics?.countRejectedWebhook }),
     tokenSigner: createTokenSigner(apiKey, apiSecret),
-    secretBox: createSecretBox(encryptionKeys),
+    secretBox,
     addressGuard,
     recordingFiles,
     recordingStorage: createRecordingStorage({

@@ -5,7 +5,6 @@ import { HintedError } from '../../contract/hint.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { AuditWriter } from '../access/audit/audit-writer.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
-import { startKeyReencryption } from '../access/keys/re-encrypt-keys.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import { type Purge, startPurge } from '../events/purge.ts';
@@ -17,6 +16,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { KeyLimits } from '../platform/http/limits/key-limits.ts';
+import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { type RecordingEnd, storeRecordingEnd } from '../recordings/recording-events.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
@@ -27,7 +27,6 @@ import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/transcriptions.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
-import { startReencryption } from '../webhooks/secrets/re-encrypt-secrets.ts';
 import { buildApp } from './app.ts';
 import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
@@ -36,7 +35,7 @@ import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
 import { Closers, createBackground, createFailure, requestCloser } from './shutdown.ts';
 import type { Store } from './store.ts';
-import { prepareKeyOfSecrets } from './stored-key.ts';
+import { prepareKeyOfSecrets, SEALED_SECRETS } from './stored-key.ts';
 
 export type RunningService = {
   /** The address on which the service listens, with BASE_PATH, such as http://127.0.0.1:3000. */
@@ -83,7 +82,12 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   let listeningPort = config.port;
   const ownUrl = (): string => serviceUrl(config, listeningPort);
   await prepareKeyOfSecrets(config, parts);
-  const adapters = await openAdapters(config, { ...parts, version, serviceUrl: ownUrl }, closers);
+  const instanceId = parts.instanceId ?? parts.ids.next();
+  const opened = await openAdapters(config, { ...parts, version, serviceUrl: ownUrl }, closers);
+  const adapters = { ...opened, instanceId };
+  // Before the first secret is read or stored, so that no other instance re-encrypts it without knowing of this one.
+  const keyRotation = await startKeyRotation({ ...adapters, version, sources: SEALED_SECRETS });
+  closers.add(() => keyRotation.close());
   const { metrics } = adapters;
   if (metrics !== undefined) watchForMetrics(config, adapters, metrics);
   if (metrics !== undefined && typeof config.metrics === 'object') {
@@ -99,6 +103,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       ...adapters,
       ...work,
       ...readSettings(config),
+      keyRotation,
       version,
       isShuttingDown,
       randomBytes,
@@ -162,12 +167,11 @@ function watchForMetrics(config: Config, adapters: Adapters, metrics: Metrics): 
   });
 }
 
-type WorkDeps = Adapters & { readonly findRoomRecord: FindRoomRecord };
+type WorkDeps = Adapters & { readonly instanceId: string; readonly findRoomRecord: FindRoomRecord };
 
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
 function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
-  const { log, ids, store, metrics } = adapters;
-  const instanceId = adapters.instanceId ?? ids.next();
+  const { log, store, metrics, instanceId } = adapters;
   const background = createBackground((error) => log.error({ err: error }, 'background work failed'));
   closers.add(() => background.settled());
   const dispatcher = startDeliveryDispatcher({
@@ -215,14 +219,9 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());
   metrics?.watchRefusedPurge(purge.refusedSince);
-  const reencryption = startReencryption(adapters);
-  closers.add(() => reencryption.close());
-  const keyReencryption = startKeyReencryption(adapters);
-  closers.add(() => keyReencryption.close());
   const roomNames = createRoomNames(adapters.clock);
   const closing = new AbortController();
   return {
-    instanceId,
     auditWriter,
     dispatcher,
     recentCounts,

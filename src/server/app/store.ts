@@ -4,6 +4,7 @@ import type { FigureStore } from '../metrics/figures.sql.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
+import type { InstanceStore } from '../platform/storage/instances.ts';
 import type { SessionStores } from '../sessions/store.ts';
 import type { TurnStore } from '../transcription/turns/store.ts';
 import type { VocabularyStore } from '../transcription/vocabulary/vocabularies.sql.ts';
@@ -17,6 +18,7 @@ import type { WordStore } from '../transcription/words/store.ts';
 export interface Store extends MediaEventStores, AccessStores, SessionStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   readonly figures: FigureStore;
+  readonly instances: InstanceStore;
   readonly turns: TurnStore;
   readonly words: WordStore;
   readonly vocabularies: VocabularyStore;

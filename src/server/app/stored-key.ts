@@ -1,12 +1,22 @@
 import { existsSync } from 'node:fs';
 import { HintedError } from '../../contract/hint.ts';
+import { SEALED_KEY_SECRETS } from '../access/keys/keys.ts';
 import type { Log } from '../platform/log.ts';
+import { encryptionKeyPath } from '../platform/secrets/encryption-keys.ts';
+import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';
 import { type Column, hasAnyValue } from '../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
-import { encryptionKeyPath } from '../webhooks/secrets/encryption-keys.ts';
+import { SEALED_WEBHOOK_SECRETS } from '../webhooks/webhooks.ts';
 import type { Config } from './config/config.ts';
 import { readDatabaseOptions } from './open-adapters.ts';
+import type { Store } from './store.ts';
+
+/** The stored secrets that are encrypted again when ENCRYPTION_KEY changes. What else is encrypted is kept for a day at most. */
+export const SEALED_SECRETS: readonly SealedSecrets<Pick<Store, 'webhooks' | 'keys'>>[] = [
+  SEALED_WEBHOOK_SECRETS,
+  SEALED_KEY_SECRETS,
+];
 
 /** Every column whose values are encrypted with the encryption key, or with a key that is derived from it. */
 const SEALED: readonly Column[] = [

@@ -2,6 +2,7 @@ import type { SelfCheck } from '../../contract/self-check.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
 import type { RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
+import type { KeyRotation, KeyRotationState } from '../platform/secrets/key-rotation.ts';
 import type { RecordingStorage } from '../recordings/files/recording-files.ts';
 import { recordingPath } from '../recordings/recording-path.ts';
 import type { TranscriptionStores } from '../transcription/store.ts';
@@ -14,6 +15,7 @@ export type SelfCheckDeps = {
   readonly ids: IdGenerator;
   readonly recordings: { readonly pathTemplate: string };
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
+  readonly keyRotation: Pick<KeyRotation, 'state'>;
   /** Warnings about secrets, one sentence each. */
   readonly secretWarnings: readonly string[];
   /** Set in `rtc dev`, where a recorder and an ingress worker are optional. */
@@ -25,13 +27,14 @@ export type DevelopmentMedia = 'livekit' | 'embedded';
 
 /** Runs the checks for `rtc doctor` that only the service can make, because it has the keys. */
 export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck[]> {
-  const [storage, workers, models] = await Promise.all([
+  const [storage, workers, models, keys] = await Promise.all([
     checkStorage(deps),
     checkMediaWorkers(deps),
     checkSpeechModels(deps),
+    checkEncryptionKeys(deps),
   ]);
   const webhooks = deps.rejectedWebhooks.check();
-  return [storage, ...workers, ...webhooks, ...models, ...deps.secretWarnings.map(toSecretCheck)];
+  return [storage, ...workers, ...webhooks, ...keys, ...models, ...deps.secretWarnings.map(toSecretCheck)];
 }
 
 /** Reports the models that workers could not load. The health response reports the other states of workers. */
@@ -47,6 +50,58 @@ async function checkSpeechModels({ store, clock }: SelfCheckDeps): Promise<reado
     next: 'correct STT_MODELS, or install another model: rtc stt models; then restart the worker',
   }));
 }
+
+/** Reports a rotation of ENCRYPTION_KEY: what the instances have announced, and what this one cannot decrypt. */
+async function checkEncryptionKeys({ keyRotation }: SelfCheckDeps): Promise<readonly SelfCheck[]> {
+  // A database that does not respond is reported by the check of its own.
+  const state = await keyRotation.state().catch(() => undefined);
+  return state === undefined ? [] : [{ check: 'encryption keys', ...describeKeys(state) }];
+}
+
+function describeKeys(state: KeyRotationState): Omit<SelfCheck, 'check'> {
+  const { instances, choice, ownIds, lost, older } = state;
+  const lostCounts = Object.entries(lost).map(
+    ([name, count]) => `${NOUNS_OF_SECRETS[name] ?? name}: ${count}`,
+  );
+  if (lostCounts.length > 0) {
+    return {
+      status: 'fault',
+      detail: `stored secrets cannot be decrypted by this instance (${lostCounts.join(', ')})`,
+      next: 'add the ENCRYPTION_KEY that they were stored with, after the current one, or give webhooks new secrets and programs new API keys',
+    };
+  }
+  const all = instances.length === 1 ? '1 instance has' : `${instances.length} instances have`;
+  if (!choice.isShared) {
+    return {
+      status: 'fault',
+      detail: `no key of this instance is known to all ${instances.length} instances: each has secrets that others cannot decrypt`,
+      next: 'give all instances the same ENCRYPTION_KEY, the new key first and the former one behind it',
+    };
+  }
+  if (choice.keyId !== ownIds[0] || !choice.isAgreed) {
+    const have = instances.filter(({ keyIds }) => keyIds[0] === ownIds[0]).length;
+    return {
+      status: 'warning',
+      detail: `${have} of ${instances.length} instances have the first key of this one in front; secrets stay encrypted with a key that all have`,
+      next: 'restart the others with the same ENCRYPTION_KEY',
+    };
+  }
+  if (older > 0) {
+    return {
+      status: 'note',
+      detail: `${all} announced the same keys; ${older} stored secrets are encrypted with the first one within minutes`,
+      next: 'keep the others in ENCRYPTION_KEY until then',
+    };
+  }
+  if (ownIds.length === 1) return { status: 'ok', detail: `${all} announced the same key`, next: '' };
+  return {
+    status: 'note',
+    detail: `${all} announced the same keys, and every stored secret is encrypted with the first one`,
+    next: 'take the others out of ENCRYPTION_KEY a day after they were replaced',
+  };
+}
+
+const NOUNS_OF_SECRETS: Readonly<Record<string, string>> = { webhooks: 'webhooks', apiKeys: 'API keys' };
 
 function toSecretCheck(warning: string): SelfCheck {
   return {

@@ -279,7 +279,7 @@ function roomTables({ text, integer }: ColumnTypes): Statements {
   ];
 }
 
-/** API keys beside the root key, requests with an Idempotency-Key, the audit log, and named leases. */
+/** API keys beside the root key, requests with an Idempotency-Key, the audit log, running instances, and named leases. */
 function accessTables({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "apiKeys" (
@@ -320,6 +320,12 @@ function accessTables({ text, integer }: ColumnTypes): Statements {
     sql`create index "auditOfKey" on "auditEntries" ("keyId", "occurredAt", "id")`,
     sql`create index "auditOfRequest" on "auditEntries" ("requestId")`,
     sql`create index "auditOfRoom" on "auditEntries" ("room", "occurredAt", "id")`,
+    sql`create table "instances" (
+      "id" ${text} not null primary key,
+      "version" ${text} not null,
+      "keyIds" ${text} not null,
+      "aliveUntil" ${integer} not null
+    )`,
     sql`create table "leases" (
       "name" ${text} not null primary key,
       "owner" ${text} not null,
@@ -393,7 +399,7 @@ function liveTables({ text, integer }: ColumnTypes): Statements {
       "kind" ${text} not null,
       "languages" ${text} not null,
       "aliveUntil" ${integer} not null,
-      "failedModels" ${text}
+      "failedModels" ${text} not null
     )`,
   ];
 }

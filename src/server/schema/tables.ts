@@ -32,6 +32,7 @@ export type Tables = {
   readonly deletedWebhooks: DeletedWebhookRow;
   readonly deliveries: DeliveryRow;
   readonly attempts: Attempt;
+  readonly instances: InstanceRow;
   readonly leases: LeaseRow;
   readonly comparisons: ComparisonRow;
   readonly blocks: BlockRow;
@@ -78,6 +79,14 @@ type DeletedWebhookRow = {
 /** The database computes `claimableAt`: dueAt, or the end of the lease when that is later. */
 type DeliveryRow = Delivery & { readonly claimableAt: GeneratedAlways<number> };
 
+/** A running instance of the service. `keyIds` is a list as JSON text. */
+type InstanceRow = {
+  readonly id: string;
+  readonly version: string;
+  readonly keyIds: string;
+  readonly aliveUntil: number;
+};
+
 type LeaseRow = {
   readonly name: string;
   readonly owner: string;
@@ -120,11 +129,11 @@ type SearchedSegmentRow = SegmentRow & {
 /** One row per track: its current interim result. */
 type InterimSegmentRow = SegmentRow & { readonly trackId: string; readonly updatedAt: number };
 
-/** `languages` and `failedModels` are lists as JSON text; the latter is null for workers of earlier versions. */
+/** `languages` and `failedModels` are lists as JSON text. */
 type SpeechWorkerRow = {
   readonly id: string;
   readonly kind: string;
   readonly languages: string;
-  readonly failedModels: string | null;
+  readonly failedModels: string;
   readonly aliveUntil: number;
 };

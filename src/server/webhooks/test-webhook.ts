@@ -4,10 +4,11 @@ import { isRedirect } from '../../contract/redirects.ts';
 import type { WebhookTest } from '../../contract/webhooks.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
+import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { attemptDelivery, BuildErrorLog } from './dispatcher/attempt-delivery.ts';
-import type { BuildDeliveryDeps } from './dispatcher/build-delivery.ts';
+import { type BuildDeliveryDeps, openSigningKeys, type SigningKeys } from './dispatcher/build-delivery.ts';
 import type { WebhookSender } from './sender/sender.ts';
 import type { DeliveryJob, NewDelivery, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';
@@ -34,6 +35,7 @@ type TestEvent = {
 export type TestWebhookDeps = BuildDeliveryDeps & {
   readonly store: UnitOfWork<WebhookStores & { readonly events: TestEventStore }>;
   readonly ids: IdGenerator;
+  readonly secretBox: SecretBox;
   readonly sender: WebhookSender;
   readonly log: Log;
   readonly tracing?: Tracing | undefined;
@@ -44,11 +46,11 @@ const TEST_LEASE_MS = 30_000;
 
 /**
  * Sends a test event in one delivery with one attempt, which the delivery log lists like any other. Throws
- * webhook-not-found.
+ * webhook-not-found, and secret-unavailable when this instance cannot sign it; then nothing is stored.
  */
 export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Promise<WebhookTest> {
-  const job = await storeTest(deps, webhookId);
-  const outcome = await attemptDelivery({ ...deps, buildErrors: new BuildErrorLog(deps) }, job);
+  const { job, keys } = await storeTest(deps, webhookId);
+  const outcome = await attemptDelivery({ ...deps, buildErrors: new BuildErrorLog(deps) }, job, keys);
   await deps.store.deliveries.recordOutcomes(job.delivery.leaseOwner ?? '', [outcome]);
   const { statusCode, error } = outcome.attempt;
   const delivered = outcome.next.state === 'delivered';
@@ -70,14 +72,15 @@ function registerOther(webhookId: string): Hint {
 const UNTRIED = { state: 'pending', waiting: null, attempts: 0, roundAttempts: 0, endedAt: null } as const;
 
 async function storeTest(
-  { store, ids, clock, tracing }: TestWebhookDeps,
+  { store, ids, clock, tracing, secretBox }: TestWebhookDeps,
   webhookId: string,
-): Promise<DeliveryJob> {
+): Promise<{ readonly job: DeliveryJob; readonly keys: SigningKeys }> {
   const now = clock.now();
   const id = `evt_${ids.next()}`;
   const traceparent = tracing?.current() ?? null;
   return await store.transaction(async (inside) => {
     const webhook = await findWebhook(inside, webhookId);
+    const keys = openSigningKeys(secretBox, webhook, now);
     const payload = JSON.stringify({
       room: null,
       timestamp: new Date(now).toISOString(),
@@ -109,10 +112,11 @@ async function storeTest(
       sequence: null,
     };
     await inside.events.insertAll([event], [delivery]);
-    return {
+    const job = {
       delivery: { ...delivery, ...UNTRIED },
       webhook,
       event: { id, roomSid: null, payload, occurredAt: now, traceparent },
     };
+    return { job, keys };
   });
 }

@@ -14,10 +14,11 @@ import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import { type Caller, secretIsGone } from '../platform/http/route.ts';
+import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
+import type { SealedRow, SealedSecrets } from '../platform/secrets/key-rotation.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import { type AddressGuard, ForbiddenAddress } from './sender/address-guard.ts';
-import type { SecretBox } from './sender/sender.ts';
 import type { Webhook, WebhookChange, WebhookStores } from './store.ts';
 
 export type WebhookDeps = {
@@ -208,5 +209,27 @@ function toRecord({ id, url, events, ordering, createdAt, createdBy }: Webhook):
     ordering,
     createdAt: new Date(createdAt).toISOString(),
     createdBy,
+  };
+}
+
+/** The secrets of webhooks, for a rotation of ENCRYPTION_KEY. A previous secret whose overlap has ended is left out. */
+export const SEALED_WEBHOOK_SECRETS: SealedSecrets<Pick<WebhookStores, 'webhooks'>> = {
+  name: 'webhooks',
+  list: async ({ webhooks }, now) => (await webhooks.list()).map((webhook) => toSealedRow(webhook, now)),
+};
+
+function toSealedRow(webhook: Webhook, now: number): SealedRow<Pick<WebhookStores, 'webhooks'>> {
+  const { id, secret, previousSecret, previousSecretUntil } = webhook;
+  const isOverlapping = previousSecretUntil !== null && previousSecretUntil > now;
+  return {
+    id,
+    sealed: isOverlapping && previousSecret !== null ? [secret, previousSecret] : [secret],
+    isOutdated: previousSecret !== null && !isOverlapping,
+    replace: ({ webhooks }, [current = secret, previous = null]) =>
+      webhooks.replaceSecrets(webhook, {
+        secret: current,
+        previousSecret: previous,
+        previousSecretUntil: previous === null ? null : previousSecretUntil,
+      }),
   };
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +79,27 @@ describe('the backup of a running service', () => {
     const rooms = new Set<string>();
     for await (const event of client().events.all()) rooms.add(event.room?.name ?? '');
     expect(before.filter((name) => !rooms.has(name))).toEqual([]);
+    expect(await client().webhooks.test(webhook.id)).toMatchObject({ delivered: true });
+    await receiver.close();
+  });
+
+  it('is encrypted with a new key by rtc admin reencrypt, unless a running instance has another one in front', async () => {
+    const receiver = await startReceiver();
+    const [former, next] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+    env.ENCRYPTION_KEY = former;
+    const service = await start();
+    const webhook = await client().webhooks.create({ url: `${receiver.url}/hook` });
+    env.ENCRYPTION_KEY = `${next},${former}`;
+    expect(await rtc('admin', 'reencrypt', '--yes')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('1 of 1 running instances have another key in front'),
+    });
+    service.child.kill('SIGTERM');
+    await service.ended;
+    const done = await rtc('admin', 'reencrypt', '--yes', '--json');
+    expect(JSON.parse(done.stdout)).toEqual({ webhooks: 1, apiKeys: 0, lost: 0, instances: 0 });
+    env.ENCRYPTION_KEY = next;
+    await start();
     expect(await client().webhooks.test(webhook.id)).toMatchObject({ delivered: true });
     await receiver.close();
   });

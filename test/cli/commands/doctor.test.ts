@@ -115,6 +115,7 @@ describe('rtc doctor', () => {
       restore: () => Promise.reject(new Error()),
       migrate: () => Promise.reject(new Error()),
       confirmClock: () => Promise.reject(new Error()),
+      reencrypt: () => Promise.reject(new Error()),
       fix: async (missing: unknown) => {
         requests.push(missing);
         return [{ subject: 'egress.yaml', status: 'not done', detail: 'no', next: 'do it' } as const];

@@ -1,10 +1,10 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FindKey, KnownKey } from '../../platform/http/authentication/authenticate-request.ts';
+import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
 import { openCachedReading } from '../../platform/storage/cached-reading.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { AccessStores, ApiKey } from '../store.ts';
-import type { SecretBox } from './keys.ts';
 
 /*
  * Keeps the active keys in memory, so that a request needs no read. An instance that was not notified of a change continues
@@ -62,11 +62,11 @@ async function readActive(
   return new Map(keys.flatMap((key) => opened(key, secretBox)));
 }
 
-/** Lets the program try again: another instance may have the ENCRYPTION_KEY. re-encrypt-keys.ts logs that it is missing here. */
+/** Lets the program try again: another instance may have the ENCRYPTION_KEY. The re-encryption logs that it is missing here. */
 function cannotOpen(id: string): never {
   throw new ServiceError(
-    'storage-unavailable',
-    `The secret of the API key ${id} cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured.`,
+    'secret-unavailable',
+    `The secret of the API key ${id} cannot be decrypted: this instance does not have the ENCRYPTION_KEY that it was stored with.`,
     {
       retryable: true,
       hint: { text: 'add that key to ENCRYPTION_KEY, after the current one, or make a new API key' },

@@ -6,16 +6,9 @@ import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { KeyLimits } from '../../platform/http/limits/key-limits.ts';
 import { pageReader } from '../../platform/http/read-page.ts';
 import { type Caller, secretIsGone } from '../../platform/http/route.ts';
+import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
+import type { SealedSecrets } from '../../platform/secrets/key-rotation.ts';
 import type { AccessStores, ApiKey } from '../store.ts';
-
-/** Encrypts secrets at rest, each bound to the id of its row. */
-export type SecretBox = {
-  readonly seal: (secret: string, boundTo: string) => string;
-  /** Whether the secret was sealed with the current key. */
-  readonly isCurrent: (sealed: string) => boolean;
-  /** Throws when no key opens the secret. */
-  readonly open: (sealed: string, boundTo: string) => string;
-};
 
 export type KeyDeps = {
   readonly store: Pick<AccessStores, 'keys'>;
@@ -97,6 +90,20 @@ export async function getOwnKey(
 /** Revokes a key, which is rejected from now on. A second call changes nothing. Throws key-not-found. */
 export async function revokeKey({ store, clock }: KeyDeps, id: string): Promise<void> {
   if (!(await store.keys.revoke(id, clock.now()))) throw keyNotFound(id);
+}
+
+/** The secrets of active keys, for a rotation of ENCRYPTION_KEY. */
+export const SEALED_KEY_SECRETS: SealedSecrets<Pick<AccessStores, 'keys'>> = {
+  name: 'apiKeys',
+  list: async ({ keys }, now) =>
+    (await keys.listActive(now)).flatMap(({ id, secret }) =>
+      secret === null ? [] : [{ id, sealed: [secret], replace: replaceSecret({ id, secret }) }],
+    ),
+};
+
+function replaceSecret(key: Pick<ApiKey, 'id' | 'secret'>) {
+  return async ({ keys }: Pick<AccessStores, 'keys'>, [sealed = '']: readonly string[]): Promise<boolean> =>
+    await keys.replaceSecret(key, sealed);
 }
 
 function toRecord({ id, name, scopes, createdAt, expiresAt, revokedAt }: ApiKey, now: number): Key {

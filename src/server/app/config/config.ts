@@ -229,12 +229,17 @@ function publicMediaUrl(values: SettingValues, faults: string[]): string {
   return url;
 }
 
-function encryptionKeys(values: SettingValues, faults: string[]): Config['encryptionKeys'] {
-  const { ENCRYPTION_KEY: text, DATABASE_URL: databaseUrl } = values;
-  const [current, ...older] = (text ?? '')
+/** Reads keys as ENCRYPTION_KEY has them, which its check has accepted. */
+export function parseEncryptionKeys(text: string): readonly [Buffer, ...Buffer[]] {
+  const [current = Buffer.alloc(0), ...older] = text
     .split(',')
     .map((key) => Buffer.from(key, key.length === 64 ? 'hex' : 'base64'));
-  if (text !== undefined && current !== undefined) return [current, ...older];
+  return [current, ...older];
+}
+
+function encryptionKeys(values: SettingValues, faults: string[]): Config['encryptionKeys'] {
+  const { ENCRYPTION_KEY: text, DATABASE_URL: databaseUrl } = values;
+  if (text !== undefined) return parseEncryptionKeys(text);
   if (databaseUrl !== undefined) {
     faults.push(
       'ENCRYPTION_KEY is not set, but DATABASE_URL is: all instances need the same one (openssl rand -base64 32)',

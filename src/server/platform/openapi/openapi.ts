@@ -296,6 +296,7 @@ const KEYED_ERRORS: readonly ErrorCode[] = [
   'idempotency-in-progress',
   'idempotency-key-reused',
   'storage-unavailable',
+  'secret-unavailable',
 ];
 
 /** Visible ASCII characters except quotes and backslashes, with or without quotes around all of them. */

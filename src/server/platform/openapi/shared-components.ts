@@ -167,5 +167,5 @@ export function listSignedErrors({ security, scopes }: Route): readonly ErrorCod
   if (security !== 'signed') return [];
   const own =
     scopes === 'any' ? SIGNED_ERRORS.filter((code) => code !== 'insufficient-scope') : SIGNED_ERRORS;
-  return [...own, 'storage-unavailable'];
+  return [...own, 'storage-unavailable', 'secret-unavailable'];
 }

@@ -7,14 +7,19 @@ import type { Clock } from '../../platform/clock.ts';
  *
  * The signature is an HMAC over id and expiry with a key derived from ENCRYPTION_KEY. API_SECRET is not used for three
  * reasons: the links reach third parties, who could use them to test guesses of a secret that a person chose; all instances
- * share ENCRYPTION_KEY already; and a rotation of API_SECRET breaks no link. The first of several keys signs, and all are
- * accepted.
+ * share ENCRYPTION_KEY already; and a rotation of API_SECRET breaks no link. Of several keys, the one that all instances have
+ * signs, and all are accepted.
  */
 
 export type LinkDeps = {
   readonly clock: Clock;
-  /** Result of deriveLinkKeys. */
-  readonly linkKeys: readonly [Buffer, ...Buffer[]];
+  readonly linkKeys: LinkKeys;
+};
+
+export type LinkKeys = {
+  readonly all: readonly Buffer[];
+  /** The position in `all` of the key that signs now. */
+  readonly currentIndex: () => number;
 };
 
 export type FileLink = {
@@ -25,23 +30,25 @@ export type FileLink = {
 };
 
 /** Derives keys by RFC 5869. The label separates them from other keys that are derived from the same ones. */
-export function deriveLinkKeys([first, ...others]: readonly [Buffer, ...Buffer[]]): [Buffer, ...Buffer[]] {
+export function deriveLinkKeys(keys: readonly Buffer[], currentIndex: () => number): LinkKeys {
   const derive = (key: Buffer): Buffer =>
     Buffer.from(hkdfSync('sha256', key, '', 'rtc-service recording file link', 32));
-  return [derive(first), ...others.map(derive)];
+  return { all: keys.map(derive), currentIndex };
 }
 
 /** Returns path and query of a link, relative to the service's own address. */
 export function signFileLink({ clock, linkKeys }: LinkDeps, id: string, ttlSeconds: number): string {
   const expires = Math.floor(clock.now() / 1000) + ttlSeconds;
-  const signature = signLink(linkKeys[0], id, expires).toString('base64url');
+  const key = linkKeys.all[linkKeys.currentIndex()];
+  if (key === undefined) throw new Error('there is no key that signs links');
+  const signature = signLink(key, id, expires).toString('base64url');
   return `/recordings/${encodeURIComponent(id)}/file?expires=${expires}&signature=${signature}`;
 }
 
 /** Throws invalid-signature, also for a link that has expired. The signature is checked before the expiry. */
 export function checkFileLink({ clock, linkKeys }: LinkDeps, { id, expires, signature }: FileLink): void {
   const given = Buffer.from(signature, 'base64url');
-  const isSigned = linkKeys.some((key) => isEqual(signLink(key, id, expires), given));
+  const isSigned = linkKeys.all.some((key) => isEqual(signLink(key, id, expires), given));
   if (!isSigned) {
     throw new ServiceError(
       'invalid-signature',

@@ -2,10 +2,16 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { TEST_EVENT } from '../../../contract/event-names.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
 import type { Span, SpanEnd, Tracing } from '../../platform/tracing/tracing.ts';
 import type { WebhookResponse, WebhookSender } from '../sender/sender.ts';
 import type { DeliveryJob, DeliveryOutcome, DeliveryStore } from '../store.ts';
-import { type BuildDeliveryDeps, buildDelivery, findSigningProblem } from './build-delivery.ts';
+import {
+  type BuildDeliveryDeps,
+  buildDelivery,
+  openSigningKeys,
+  type SigningKeys,
+} from './build-delivery.ts';
 
 /** Milliseconds after each failed attempt of a round: the specification's 5 s, 30 s and 5 min. Then the delivery fails. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
@@ -46,6 +52,7 @@ type ObservedAttempt = {
 
 type PostponeDeps = AttemptDeps & {
   readonly deliveries: Pick<DeliveryStore, 'postpone'>;
+  readonly secretBox: SecretBox;
   readonly instanceId: string;
   readonly log: Pick<Log, 'warn'>;
 };
@@ -55,14 +62,29 @@ export async function attemptOrPostpone(
   deps: PostponeDeps,
   job: DeliveryJob,
 ): Promise<DeliveryOutcome | undefined> {
-  const { deliveries, secretBox, clock, instanceId, buildErrors, log } = deps;
-  const { id, createdAt } = job.delivery;
-  const problem = findSigningProblem(secretBox, job.webhook);
-  const isTooOld = clock.now() - createdAt >= POSTPONED_AT_MOST_MS;
-  if (problem === undefined || isTooOld) return await attemptDelivery(deps, job);
-  buildErrors.error(problem, job);
+  let keys: SigningKeys;
   try {
-    await deliveries.postpone(instanceId, [id], clock.now() + POSTPONEMENT_MS);
+    keys = openSigningKeys(deps.secretBox, job.webhook, deps.clock.now());
+  } catch (problem) {
+    return await postponeOrFail(deps, job, problem);
+  }
+  return await attemptDelivery(deps, job, keys);
+}
+
+async function postponeOrFail(
+  deps: PostponeDeps,
+  job: DeliveryJob,
+  problem: unknown,
+): Promise<DeliveryOutcome | undefined> {
+  const { deliveries, clock, instanceId, buildErrors, log } = deps;
+  const { id, createdAt } = job.delivery;
+  const now = clock.now();
+  buildErrors.error(problem, job);
+  if (now - createdAt >= POSTPONED_AT_MOST_MS) {
+    return toOutcome(deps, job, { startedAt: now, response: unsentResponse(problem) });
+  }
+  try {
+    await deliveries.postpone(instanceId, [id], now + POSTPONEMENT_MS);
   } catch (error) {
     log.warn({ err: error }, 'postponing a delivery failed; it is claimed again when its lease has run out');
   }
@@ -70,12 +92,28 @@ export async function attemptOrPostpone(
 }
 
 /** Makes one attempt and returns it with the delivery's next state. Never rejects. */
-export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Promise<DeliveryOutcome> {
+export async function attemptDelivery(
+  deps: AttemptDeps,
+  job: DeliveryJob,
+  keys: SigningKeys,
+): Promise<DeliveryOutcome> {
   const startedAt = deps.clock.now();
   const span = startSpan(deps, job);
   const response = await (span === undefined
-    ? buildAndSend(deps, job)
-    : span.within(() => buildAndSend(deps, job, span.traceparent)));
+    ? buildAndSend(deps, job, { keys })
+    : span.within(() => buildAndSend(deps, job, { keys, traceparent: span.traceparent })));
+  const outcome = toOutcome(deps, job, { startedAt, response });
+  span?.end(toSpanEnd(outcome));
+  return outcome;
+}
+
+type Attempted = { readonly startedAt: number; readonly response: WebhookResponse };
+
+function toOutcome(
+  { clock, onAttempt }: AttemptDeps,
+  job: DeliveryJob,
+  { startedAt, response }: Attempted,
+): DeliveryOutcome {
   const isDelivered = isCompleteSuccess(response);
   const outcome: DeliveryOutcome = {
     attempt: {
@@ -86,12 +124,9 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
       error: isDelivered ? null : (response.error ?? `the receiver responded with ${response.statusCode}`),
       responseBody: response.responseBody,
     },
-    next: isDelivered
-      ? { state: 'delivered', endedAt: deps.clock.now() }
-      : afterFailure(job, deps.clock.now()),
+    next: isDelivered ? { state: 'delivered', endedAt: clock.now() } : afterFailure(job, clock.now()),
   };
-  span?.end(toSpanEnd(outcome));
-  if (job.delivery.eventName !== TEST_EVENT) deps.onAttempt?.(observed(job, outcome));
+  if (job.delivery.eventName !== TEST_EVENT) onAttempt?.(observed(job, outcome));
   return outcome;
 }
 
@@ -134,18 +169,22 @@ function isCompleteSuccess({ statusCode, error }: WebhookResponse): boolean {
 async function buildAndSend(
   deps: AttemptDeps,
   job: DeliveryJob,
-  traceparent?: string,
+  { keys, traceparent }: { readonly keys: SigningKeys; readonly traceparent?: string },
 ): Promise<WebhookResponse> {
   try {
-    const request = await buildDelivery(deps, job);
+    const request = await buildDelivery(deps, job, keys);
     const headers = traceparent === undefined ? request.headers : { ...request.headers, traceparent };
     return await deps.sender.send({ ...request, headers });
   } catch (error) {
     deps.buildErrors.error(error, job);
-    // The messages of other errors may reveal internals.
-    const text = error instanceof ServiceError ? error.message : 'the delivery could not be built';
-    return { statusCode: null, responseBody: null, error: text, durationMs: 0 };
+    return unsentResponse(error);
   }
+}
+
+/** The messages of errors that are not ours may reveal internals. */
+function unsentResponse(error: unknown): WebhookResponse {
+  const text = error instanceof ServiceError ? error.message : 'the delivery could not be built';
+  return { statusCode: null, responseBody: null, error: text, durationMs: 0 };
 }
 
 function afterFailure({ delivery }: DeliveryJob, now: number): DeliveryOutcome['next'] {

@@ -11,22 +11,25 @@ import {
   webhookSigningKeys,
 } from '../../../contract/webhook-signing.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { FileUrls, SecretBox, WebhookRequest } from '../sender/sender.ts';
+import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
+import type { FileUrls, WebhookRequest } from '../sender/sender.ts';
 import type { DeliveryJob, Webhook } from '../store.ts';
 
 export type BuildDeliveryDeps = {
   readonly clock: Clock;
-  readonly secretBox: SecretBox;
   readonly fileUrls: FileUrls;
 };
 
 /** Builds the request of one attempt, with a fresh signature and a fresh file URL. */
-export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): Promise<WebhookRequest> {
+export async function buildDelivery(
+  deps: BuildDeliveryDeps,
+  job: DeliveryJob,
+  keys: SigningKeys,
+): Promise<WebhookRequest> {
   const { webhook, delivery, event } = job;
   const body = `{"event":${JSON.stringify(delivery.eventName)},${(await withFileUrl(deps.fileUrls, event.payload)).slice(1)}`;
   const now = deps.clock.now();
   const timestamp = Math.floor(now / 1000);
-  const keys = signingKeys(deps.secretBox, webhook, now);
   const message = { id: event.id, timestamp, body };
   return {
     url: webhook.url,
@@ -42,20 +45,13 @@ export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): 
   };
 }
 
-/** Returns why the webhook's deliveries cannot be signed; undefined when they can. */
-export function findSigningProblem(box: SecretBox, { id, secret }: Webhook): unknown {
-  try {
-    openedKeys(box, secret, id);
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
+export type SigningKeys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
 
-type Keys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
-
-/** The specified header holds one signature, that of the current secret. The second header carries both signatures. */
-function signingKeys(box: SecretBox, webhook: Webhook, now: number): Keys {
+/**
+ * Opens the keys that sign a delivery: the specified header holds one signature, that of the current secret; the second
+ * header carries all. Throws secret-unavailable when no ENCRYPTION_KEY of this instance opens the secret.
+ */
+export function openSigningKeys(box: SecretBox, webhook: Webhook, now: number): SigningKeys {
   const current = openedKeys(box, webhook.secret, webhook.id);
   const { previousSecret, previousSecretUntil } = webhook;
   if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
@@ -99,9 +95,9 @@ function openSecret(box: SecretBox, sealed: string, webhookId: string): string {
     return box.open(sealed, webhookId);
   } catch (cause) {
     throw new ServiceError(
-      'internal-error',
-      "The webhook's secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured. Add that key to ENCRYPTION_KEY, after the current one, or set a new secret by PUT.",
-      { cause },
+      'secret-unavailable',
+      "The webhook's secret cannot be decrypted: this instance does not have the ENCRYPTION_KEY that it was stored with. Add that key to ENCRYPTION_KEY, after the current one, or set a new secret by PUT.",
+      { cause, retryable: true },
     );
   }
 }

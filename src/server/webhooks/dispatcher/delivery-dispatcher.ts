@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { Batcher } from '../../platform/jobs/batcher.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
+import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { systemClock } from '../../platform/system.ts';
 import type {
@@ -58,6 +59,7 @@ const RENEW_INTERVAL_MS = 4_000;
 const CLOSE_TIMEOUT_MS = 4_000;
 
 type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
+  readonly secretBox: SecretBox;
   readonly log: Log;
   readonly deliveries: DeliveryStore;
   readonly webhooks: Pick<WebhookStore, 'find'>;

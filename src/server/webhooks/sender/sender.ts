@@ -20,16 +20,6 @@ export type WebhookResponse = {
   readonly durationMs: number;
 };
 
-/** Encrypts secrets at rest. */
-export interface SecretBox {
-  /** The sealed secret is bound to its webhook, and cannot be opened as the secret of another one. */
-  seal(secret: string, webhookId: string): string;
-  /** Whether the secret was sealed with the current key, in the current format. */
-  isCurrent(sealed: string): boolean;
-  /** Throws ServiceError internal-error when no key opens the secret, or when it is the secret of another webhook. */
-  open(sealed: string, webhookId: string): string;
-}
-
 /** URLs from which the receivers of an event download a recording's file. */
 export interface FileUrls {
   /** A URL that is valid for 24 h; undefined when the recording has no file. */

@@ -120,7 +120,7 @@ describe('the cached keys', () => {
       makeKey('key_lost', { secret: 'sealed key_one', expiresAt: NOW + 100 }),
       makeKey('key_one'),
     );
-    await expect(ring.find('key_lost')).rejects.toMatchObject({ code: 'storage-unavailable', status: 503 });
+    await expect(ring.find('key_lost')).rejects.toMatchObject({ code: 'secret-unavailable', status: 503 });
     expect(await ring.find('key_one')).toBeDefined();
     clock.advance(100);
     expect(await ring.find('key_lost')).toBeUndefined();

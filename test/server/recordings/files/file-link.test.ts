@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   checkFileLink,
   deriveLinkKeys,
+  type LinkKeys,
   signFileLink,
 } from '../../../../src/server/recordings/files/file-link.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -19,10 +20,12 @@ function makeLink(path: string) {
   };
 }
 
+const first = () => 0;
+
 describe('a link to a file', () => {
   it('is valid until the second at which it expires', () => {
     const clock = new ManualClock(NOW);
-    const deps = { clock, linkKeys: deriveLinkKeys([older]) };
+    const deps = { clock, linkKeys: deriveLinkKeys([older], first) };
     const link = makeLink(signFileLink(deps, 'rec_1', 60));
     clock.advance(59_999);
     expect(() => checkFileLink(deps, link)).not.toThrow();
@@ -32,7 +35,7 @@ describe('a link to a file', () => {
 
   it('reveals nothing about its expiry when it was changed', () => {
     const clock = new ManualClock(NOW);
-    const deps = { clock, linkKeys: deriveLinkKeys([older]) };
+    const deps = { clock, linkKeys: deriveLinkKeys([older], first) };
     const link = makeLink(signFileLink(deps, 'rec_1', 60));
     clock.advance(60_000);
     expect(() => checkFileLink(deps, { ...link, id: 'rec_2' })).toThrow(/signature/);
@@ -40,13 +43,13 @@ describe('a link to a file', () => {
 
   it('stays valid when keys are rotated, until its key is dropped', () => {
     const clock = new ManualClock(NOW);
-    const link = makeLink(signFileLink({ clock, linkKeys: deriveLinkKeys([older]) }, 'rec_1', 60));
-    const check = (linkKeys: readonly [Buffer, ...Buffer[]]) => checkFileLink({ clock, linkKeys }, link);
-    expect(() => check(deriveLinkKeys([newer, older]))).not.toThrow();
-    expect(() => check(deriveLinkKeys([newer]))).toThrow(/signature/);
+    const link = makeLink(signFileLink({ clock, linkKeys: deriveLinkKeys([older], first) }, 'rec_1', 60));
+    const check = (linkKeys: LinkKeys) => checkFileLink({ clock, linkKeys }, link);
+    expect(() => check(deriveLinkKeys([newer, older], first))).not.toThrow();
+    expect(() => check(deriveLinkKeys([newer], first))).toThrow(/signature/);
   });
 
   it('is not signed with the encryption key itself', () => {
-    expect(deriveLinkKeys([older])[0].equals(older)).toBe(false);
+    expect(deriveLinkKeys([older], first).all[0]?.equals(older)).toBe(false);
   });
 });

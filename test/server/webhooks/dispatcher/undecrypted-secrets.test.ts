@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSecretBox } from '../../../../src/server/webhooks/secrets/encryption-keys.ts';
+import { createSecretBox } from '../../../../src/server/platform/secrets/encryption-keys.ts';
 import type { WebhookRequest, WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { letPass } from './support/let-pass.ts';

@@ -1,6 +1,7 @@
 import type { WebhookOrdering } from '../../../../src/contract/webhooks.ts';
 import { dispatchJobs, planDeliveries } from '../../../../src/server/events/plan-deliveries.ts';
 import type { NewEvent } from '../../../../src/server/events/store.ts';
+import { createSecretBox } from '../../../../src/server/platform/secrets/encryption-keys.ts';
 import {
   type ClosableDispatcher,
   startDeliveryDispatcher,
@@ -57,7 +58,7 @@ export function createInstance(
       subscribe: (_topic, listener) => deliveries.subscribe(name, listener),
     },
     sender: receivers.createSender(name),
-    secretBox: { seal: (secret) => secret, isCurrent: () => true, open: () => SECRET },
+    secretBox: { ...createSecretBox([Buffer.alloc(32)]), open: () => SECRET },
     fileUrls: { findUrl: async () => undefined },
   });
   const append = async (event: NewEvent): Promise<void> => {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { readEncryptionKey } from '../../../../src/server/webhooks/secrets/encryption-keys.ts';
+import { readEncryptionKey } from '../../../../src/server/platform/secrets/encryption-keys.ts';
 
 /* One of several simultaneous starts: waits for the gate, then returns the key that it read. */
 const { dataDir, gate } = workerData as { readonly dataDir: string; readonly gate: Int32Array };

@@ -10,13 +10,13 @@ import type { DomainEvent } from '../../../../../src/server/events/event-payload
 import { startFanOut } from '../../../../../src/server/events/fan-out.ts';
 import type { Clock } from '../../../../../src/server/platform/clock.ts';
 import { ROOT_CALLER } from '../../../../../src/server/platform/http/route.ts';
+import { createSecretBox } from '../../../../../src/server/platform/secrets/encryption-keys.ts';
 import { systemClock, systemIds } from '../../../../../src/server/platform/system.ts';
 import {
   type ClosableDispatcher,
   startDeliveryDispatcher,
 } from '../../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { NO_DISPATCHER } from '../../../../../src/server/webhooks/dispatcher/dispatcher.ts';
-import { createSecretBox } from '../../../../../src/server/webhooks/secrets/encryption-keys.ts';
 import { createAddressGuard } from '../../../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookSender } from '../../../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../../../src/server/webhooks/sender/webhook-sender.ts';

@@ -11,8 +11,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
 import { HintedError } from '../../../contract/hint.ts';
 import { codeOfError } from '../../../contract/unknown-value.ts';
-import type { Log } from '../../platform/log.ts';
-import type { SecretBox } from '../sender/sender.ts';
+import type { Log } from '../log.ts';
 
 export function encryptionKeyPath(dataDir: string): string {
   return join(dataDir, 'encryption.key');
@@ -92,29 +91,49 @@ function makeKey(dataDir: string, path: string): string {
 
 const VERSION = 'v2';
 
-/** The format without the webhook's id. Stored secrets of earlier versions have it until they are re-encrypted. */
-const UNBOUND_VERSION = 'v1';
-
 const NONCE_BYTES = 12;
 
 const TAG_BYTES = 16;
 
 export const ENCRYPTION_KEY_BYTES = 32;
 
+/** Encrypts secrets at rest, each bound to the id of its row. */
+export type SecretBox = {
+  /** Ids of the keys, the first one being that with which the operator wants secrets to be encrypted. */
+  readonly keyIds: readonly [string, ...string[]];
+  /** The position in `keyIds` of the key that encrypts now. */
+  readonly currentIndex: () => number;
+  /** Lets the key with this id encrypt from now on. */
+  readonly encryptWith: (keyId: string) => void;
+  readonly seal: (secret: string, boundTo: string) => string;
+  /** Whether the secret was sealed with the key that encrypts now. */
+  readonly isCurrent: (sealed: string) => boolean;
+  /** Throws ServiceError secret-unavailable when no key opens the secret, or when it belongs to another row. */
+  readonly open: (sealed: string, boundTo: string) => string;
+};
+
 /**
- * AES-256-GCM. A sealed secret is `v2.<key id>.<base64url of nonce, ciphertext, tag>`, with the webhook's id as associated
- * data: an attacker who can write to the database, but has no key, cannot give a webhook the secret of another one. The
- * first key encrypts and all keys decrypt. To rotate keys, put the new one in front, and drop the old one when every secret
- * has been re-encrypted.
+ * AES-256-GCM. A sealed secret is `v2.<key id>.<base64url of nonce, ciphertext, tag>`, with the id of its row as associated
+ * data: an attacker who can write to the database, but has no key, cannot give a webhook the secret of another one. All keys
+ * decrypt, and the first one encrypts until `encryptWith` chooses another.
  */
 export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox {
-  const byId = new Map(keys.map((key) => [keyId(key), createSecretKey(key)]));
-  const currentId = keyId(keys[0]);
-  const current = createSecretKey(keys[0]);
+  const [first, ...others] = keys;
+  const keyIds = [readKeyId(first), ...others.map(readKeyId)] as const;
+  const byId = new Map(keys.map((key) => [readKeyId(key), createSecretKey(key)]));
+  const wanted = createSecretKey(first);
+  let currentId = keyIds[0];
   return {
-    seal: (secret, webhookId) => {
+    keyIds,
+    currentIndex: () => keyIds.indexOf(currentId),
+    encryptWith: (keyId) => {
+      if (byId.has(keyId)) currentId = keyId;
+    },
+    seal: (secret, boundTo) => {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', current, nonce).setAAD(Buffer.from(webhookId));
+      const cipher = createCipheriv('aes-256-gcm', byId.get(currentId) ?? wanted, nonce).setAAD(
+        Buffer.from(boundTo),
+      );
       const sealed = Buffer.concat([
         nonce,
         cipher.update(secret, 'utf8'),
@@ -124,22 +143,19 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
       return `${VERSION}.${currentId}.${sealed.toString('base64url')}`;
     },
     isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${currentId}.`),
-    open: (sealed, webhookId) => {
+    open: (sealed, boundTo) => {
       const [version, id = '', text = ''] = sealed.split('.');
       const key = byId.get(id);
-      const isKnown = version === VERSION || version === UNBOUND_VERSION;
-      if (!isKnown || key === undefined) throw cannotOpen();
-      const associatedData = version === VERSION ? Buffer.from(webhookId) : undefined;
-      return decrypt(key, Buffer.from(text, 'base64url'), associatedData);
+      if (version !== VERSION || key === undefined) throw cannotOpen();
+      return decrypt(key, Buffer.from(text, 'base64url'), boundTo);
     },
   };
 }
 
-function decrypt(key: KeyObject, sealed: Buffer, associatedData: Buffer | undefined): string {
+function decrypt(key: KeyObject, sealed: Buffer, boundTo: string): string {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
-    if (associatedData !== undefined) decipher.setAAD(associatedData);
-    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    decipher.setAAD(Buffer.from(boundTo)).setAuthTag(sealed.subarray(-TAG_BYTES));
     return (
       decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     );
@@ -149,13 +165,18 @@ function decrypt(key: KeyObject, sealed: Buffer, associatedData: Buffer | undefi
 }
 
 /** Identifies a key without revealing it. */
-function keyId(key: Buffer): string {
+function readKeyId(key: Buffer): string {
   return createHash('sha256').update('rtc-service key id\0').update(key).digest('base64url').slice(0, 8);
 }
 
+/** Another instance may have the key, and a rotation may end soon: a caller may try again. */
 function cannotOpen(): ServiceError {
   return new ServiceError(
-    'storage-unavailable',
-    'A stored secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured.',
+    'secret-unavailable',
+    'A stored secret cannot be decrypted: this instance does not have the ENCRYPTION_KEY that it was stored with.',
+    {
+      retryable: true,
+      hint: { text: 'add that key to ENCRYPTION_KEY, after the current one' },
+    },
   );
 }
