@@ -177,14 +177,11 @@ function endLive(
   });
 }
 
-/** Rows of earlier versions do not have this option. */
-const CAPTIONS_BY_DEFAULT: Partial<Transcription['options']> = { captions: true };
-
 export function toTranscription(row: TranscriptionRow): Transcription {
   return {
     ...row,
     speakers: JSON.parse(row.speakers) as Transcription['speakers'],
-    options: { ...CAPTIONS_BY_DEFAULT, ...(JSON.parse(row.options) as Transcription['options']) },
+    options: JSON.parse(row.options) as Transcription['options'],
   };
 }
 

@@ -319,7 +319,7 @@ function speechWorkerMethods({ db }: Connection): WorkerMethods {
       return rows.map(({ kind, languages, failedModels }) => ({
         kind: kind as WorkerKind,
         languages: JSON.parse(languages) as string[],
-        failedModels: JSON.parse(failedModels ?? '[]') as FailedModel[],
+        failedModels: JSON.parse(failedModels) as FailedModel[],
       }));
     },
   };
