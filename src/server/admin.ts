@@ -13,7 +13,11 @@ import type { Store } from './app/store.ts';
 import { SEALED_SECRETS } from './app/stored-key.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
 import { createLog } from './platform/pino-log.ts';
-import { checkEncryptionKey, createSecretBox, readEncryptionKey } from './platform/secrets/encryption-keys.ts';
+import {
+  checkEncryptionKey,
+  createSecretBox,
+  readEncryptionKey,
+} from './platform/secrets/encryption-keys.ts';
 import { reencryptSecrets } from './platform/secrets/key-rotation.ts';
 import type { LoadedTable } from './platform/storage/postgres/load-tables.ts';
 import { systemClock } from './platform/system.ts';

@@ -4,6 +4,7 @@ import { createMetrics, type Metrics, type StoreCall } from '../metrics/metrics.
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createMediaWorkers, type MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import { createLivekitMediaServer, type LivekitCall } from '../platform/livekit/livekit-media-server.ts';
+import { MediaClock } from '../platform/livekit/media-clock.ts';
 import type { MediaEventReader } from '../platform/livekit/media-event.ts';
 import { createMediaEventReader, RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
@@ -43,6 +44,9 @@ export type Adapters = ServiceParts & {
   readonly metrics: Metrics | undefined;
   readonly tracing: Tracing | undefined;
   readonly store: Store;
+  /** The clock of this machine. */
+  readonly machineClock: Clock;
+  readonly mediaClock: MediaClock;
   readonly mediaServer: MediaServer;
   readonly mediaWorkers: MediaWorkers;
   readonly mediaEventReader: MediaEventReader;
@@ -83,8 +87,10 @@ export async function openAdapters(
   });
   closers.add(() => store.close());
   if (store.pool !== undefined) metrics?.watchPool(store.pool);
+  const mediaClock = new MediaClock(clock);
   const mediaServer = createLivekitMediaServer({
     ...config.livekit,
+    mediaClock,
     log,
     onCall: observers.onMediaCall,
   });
@@ -107,6 +113,8 @@ export async function openAdapters(
   return {
     ...parts,
     clock: store.clock,
+    machineClock: clock,
+    mediaClock,
     metrics,
     tracing,
     store,

@@ -219,6 +219,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());
   metrics?.watchRefusedPurge(purge.refusedSince);
+  metrics?.watchMediaClock(() => adapters.mediaClock.readDifference(adapters.clock.now()));
   const roomNames = createRoomNames(adapters.clock);
   const closing = new AbortController();
   return {
@@ -305,10 +306,12 @@ const LISTEN_ERRORS: Readonly<Record<string, { readonly reason: string; readonly
 
 const DAY_MS = 86_400_000;
 
-type StartPurgesDeps = Omit<LibraryDeps, 'store'> & { readonly store: Store };
+type StartPurgesDeps = Omit<LibraryDeps, 'store'> &
+  Pick<Adapters, 'machineClock' | 'mediaClock'> & { readonly store: Store };
 
 /** Starts to delete records whose retention has ended. */
-function startPurges({ values }: Config, deps: StartPurgesDeps): ReturnType<typeof startPurge> {
+function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<typeof startPurge> {
+  const { values, livekit, databaseUrl } = config;
   const { store, clock } = deps;
   const beforeDays = (days: number): number => clock.now() - days * DAY_MS;
   const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION } = values;
@@ -321,6 +324,7 @@ function startPurges({ values }: Config, deps: StartPurgesDeps): ReturnType<type
   });
   return startPurge({
     ...deps,
+    isOtherMachineAsked: [livekit.url, databaseUrl].some(isOnOtherMachine),
     retention: {
       eventsMs: values.EVENT_RETENTION * DAY_MS,
       deliveriesMs: values.DELIVERY_RETENTION * DAY_MS,
@@ -336,6 +340,13 @@ function startPurges({ values }: Config, deps: StartPurgesDeps): ReturnType<type
       ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),
     },
   });
+}
+
+/** A name without a dot is mostly that of a container on this machine, which has the same clock. */
+function isOnOtherMachine(url: string | undefined): boolean {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return /[.:]/.test(hostname) && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** Time limit: participants can be listed without the database. */

@@ -14,7 +14,12 @@ export type PurgeDeps = {
     /** The database's clock, on PostgreSQL. */
     readonly clock: Pick<Clock, 'now'>;
   };
+  /** The clock of this machine. */
+  readonly machineClock: Pick<Clock, 'now'>;
   readonly clock: Clock;
+  readonly mediaClock: MediaTime;
+  /** Whether the database or the media server is on another machine, whose clock is set apart from ours. */
+  readonly isOtherMachineAsked: boolean;
   readonly log: Log;
   /** How long ended records are kept. */
   readonly retention: {
@@ -26,15 +31,19 @@ export type PurgeDeps = {
   readonly purgeOthers?: Readonly<Record<string, Purge>>;
 };
 
+/** See MediaClock. */
+type MediaTime = { readonly readDifference: (now: number) => number | undefined };
+
 /** Deletes at most `limit` records whose retention has ended, and returns their number. */
 export type Purge = (limit: number, signal: AbortSignal) => Promise<number>;
 
 /*
  * A clock that is ahead ends every retention at once. What is deleted cannot be undone, so that no single clock decides:
  *   - nothing is deleted in the first minutes after a start, in which a clock may still be set;
+ *   - the clocks of this machine, of the database and of LiveKit, as far as they are known, differ by an hour at most;
  *   - the time since the last deletion, or since the newest event before the first one, is at most a day. After a longer
- *     pause an operator confirms the clock (`rtc admin confirm-clock`), also when the service was only off for so long;
- *   - the database's clock agrees.
+ *     pause, such as an outage, the clock of another machine has to confirm ours: then LiveKit's clock is known, and LiveKit or
+ *     the database is not on this machine. Otherwise an operator does it (`rtc admin confirm-clock`).
  */
 
 /** Time after a start in which nothing is deleted. */
@@ -50,11 +59,18 @@ type RunningPurge = Pick<Loop, 'close'> & {
 
 /** Deletes records whose retention has ended, in small batches, and logs their number. Any instance may do it. */
 export function startPurge(deps: PurgeDeps): RunningPurge {
-  const { clock, log, store } = deps;
+  const { clock, log, store, machineClock, mediaClock, isOtherMachineAsked } = deps;
   let isQuiet = true;
   let refusedSince: number | undefined;
   const mayPurge = async (): Promise<boolean> => {
-    const doubt = findDoubt(clock.now(), store.clock.now(), await store.events.readPurgeTimes());
+    const now = machineClock.now();
+    const clocks = {
+      now,
+      database: store.clock.now(),
+      media: mediaClock.readDifference(now),
+      isOtherMachineAsked,
+    };
+    const doubt = findDoubt(clocks, await store.events.readPurgeTimes());
     if (doubt === undefined) {
       refusedSince = undefined;
       return true;
@@ -95,12 +111,24 @@ const REFUSED_INTERVAL_MS = 10_000;
 
 type Doubt = { readonly reason: string; readonly last?: string };
 
-function findDoubt(now: number, databaseNow: number, { purgedAt, newestAt }: PurgeTimes): Doubt | undefined {
-  if (Math.abs(now - databaseNow) > LONGEST_DIFFERENCE_MS) {
-    return { reason: "the database's clock differs", last: new Date(databaseNow).toISOString() };
+type Clocks = Pick<PurgeDeps, 'isOtherMachineAsked'> & {
+  readonly now: number;
+  readonly database: number;
+  /** Milliseconds by which LiveKit's clock is ahead of `now`; undefined while that is unknown. */
+  readonly media: number | undefined;
+};
+
+function findDoubt(clocks: Clocks, { purgedAt, newestAt }: PurgeTimes): Doubt | undefined {
+  const { now, database, media, isOtherMachineAsked } = clocks;
+  if (Math.abs(now - database) > LONGEST_DIFFERENCE_MS) {
+    return { reason: "the database's clock differs", last: new Date(database).toISOString() };
+  }
+  if (media !== undefined && Math.abs(media) > LONGEST_DIFFERENCE_MS) {
+    return { reason: "LiveKit's clock differs", last: new Date(now + media).toISOString() };
   }
   const last = purgedAt ?? newestAt;
   if (last === undefined || now - last <= LONGEST_PAUSE_MS) return undefined;
+  if (isOtherMachineAsked && media !== undefined) return undefined;
   const what = purgedAt === undefined ? 'the newest event' : 'the last deletion';
   return { reason: `${what} is more than a day ago`, last: new Date(last).toISOString() };
 }

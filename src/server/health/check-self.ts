@@ -1,6 +1,7 @@
 import type { SelfCheck } from '../../contract/self-check.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
+import { checkMediaClock, type MediaClock } from '../platform/livekit/media-clock.ts';
 import type { RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
 import type { KeyRotation, KeyRotationState } from '../platform/secrets/key-rotation.ts';
 import type { RecordingStorage } from '../recordings/files/recording-files.ts';
@@ -12,6 +13,7 @@ export type SelfCheckDeps = {
   readonly mediaWorkers: MediaWorkers;
   readonly rejectedWebhooks: Pick<RejectedWebhooks, 'check'>;
   readonly clock: Clock;
+  readonly mediaClock: Pick<MediaClock, 'readDifference'>;
   readonly ids: IdGenerator;
   readonly recordings: { readonly pathTemplate: string };
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
@@ -34,7 +36,16 @@ export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck
     checkEncryptionKeys(deps),
   ]);
   const webhooks = deps.rejectedWebhooks.check();
-  return [storage, ...workers, ...webhooks, ...keys, ...models, ...deps.secretWarnings.map(toSecretCheck)];
+  const clocks = checkMediaClock(deps.mediaClock, deps.clock.now());
+  return [
+    storage,
+    ...workers,
+    ...webhooks,
+    ...clocks,
+    ...keys,
+    ...models,
+    ...deps.secretWarnings.map(toSecretCheck),
+  ];
 }
 
 /** Reports the models that workers could not load. The health response reports the other states of workers. */
@@ -89,14 +100,14 @@ function describeKeys(state: KeyRotationState): Omit<SelfCheck, 'check'> {
   if (older > 0) {
     return {
       status: 'note',
-      detail: `${all} announced the same keys; ${older} stored secrets are encrypted with the first one within minutes`,
+      detail: `${all} the same keys; ${older} stored secrets are encrypted with the first one within minutes`,
       next: 'keep the others in ENCRYPTION_KEY until then',
     };
   }
-  if (ownIds.length === 1) return { status: 'ok', detail: `${all} announced the same key`, next: '' };
+  if (ownIds.length === 1) return { status: 'ok', detail: `${all} the key that encrypts`, next: '' };
   return {
     status: 'note',
-    detail: `${all} announced the same keys, and every stored secret is encrypted with the first one`,
+    detail: `${all} the same keys, and every stored secret is encrypted with the first one`,
     next: 'take the others out of ENCRYPTION_KEY a day after they were replaced',
   };
 }

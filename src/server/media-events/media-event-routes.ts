@@ -1,12 +1,14 @@
 import { Type } from 'typebox';
 import { ServiceError } from '../../contract/errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
+import type { MediaClock } from '../platform/livekit/media-clock.ts';
 import type { MediaEvent, MediaEventReader } from '../platform/livekit/media-event.ts';
 import type { RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
 
 export type MediaEventDeps = {
   readonly mediaEventReader: MediaEventReader;
   readonly rejectedWebhooks: Pick<RejectedWebhooks, 'accept'>;
+  readonly mediaClock: Pick<MediaClock, 'observeWebhook'>;
   /** Resolves when the event is durable. */
   readonly ingest: (event: MediaEvent) => Promise<void>;
 };
@@ -58,6 +60,7 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
       handle: async ({ raw }) => {
         const event = await deps.mediaEventReader.read(raw.body, raw.headers.authorization);
         deps.rejectedWebhooks.accept();
+        deps.mediaClock.observeWebhook(event.createdAt);
         await deps.ingest(event).catch((cause: unknown) => {
           throw new ServiceError('storage-unavailable', 'The event could not be stored; send it again.', {
             cause,

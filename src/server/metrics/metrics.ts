@@ -45,6 +45,8 @@ export type Metrics = {
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
   /** `read` returns since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
   readonly watchRefusedPurge: (read: () => number | undefined) => void;
+  /** Reads by how many milliseconds the media server's clock is ahead; undefined while that is unknown. */
+  readonly watchMediaClock: (read: () => number | undefined) => void;
   /** `read` returns the connections to the database. Not called without a pool. */
   readonly watchPool: (read: () => PoolState) => void;
   /** Sets the source of the counts that are read at a scrape. */
@@ -224,7 +226,7 @@ function observeWith(instruments: Instruments): Observers {
 function createTimeGauges(
   registry: Registry,
   clock: Clock,
-): Pick<Metrics, 'watchRefusedEvents' | 'watchRefusedPurge'> {
+): Pick<Metrics, 'watchRefusedEvents' | 'watchRefusedPurge' | 'watchMediaClock'> {
   const registers = [registry];
   let refusedSince = (): number | undefined => undefined;
   new Gauge({
@@ -244,6 +246,17 @@ function createTimeGauges(
       this.set((purgeRefusedSince() ?? 0) / 1000);
     },
   });
+  let mediaClockDifference = (): number | undefined => undefined;
+  new Gauge({
+    name: 'rtc_media_server_clock_difference_seconds',
+    help: "Seconds by which the media server's clock is ahead of the service's, negative when it is behind; 0 within a second; absent while it does not respond",
+    registers,
+    collect() {
+      const differenceMs = mediaClockDifference();
+      if (differenceMs === undefined) this.remove({});
+      else this.set(differenceMs / 1000);
+    },
+  });
   new Gauge({
     name: 'rtc_time_seconds',
     help: "Unix time of this instance's clock at the scrape; Prometheus' timestamp() of it is the time by its own",
@@ -258,6 +271,9 @@ function createTimeGauges(
     },
     watchRefusedPurge: (read) => {
       purgeRefusedSince = read;
+    },
+    watchMediaClock: (read) => {
+      mediaClockDifference = read;
     },
   };
 }

@@ -27,9 +27,17 @@ async function setUp(now = START) {
   await instance.dispatcher.close();
   clock.advance(now - START);
   const lines: LogLine[] = [];
-  const start = (databaseNow = () => clock.now()) => {
+  const start = ({
+    databaseNow = () => clock.now(),
+    mediaMs = undefined as number | undefined,
+    isOtherMachineAsked = false,
+  } = {}) => {
     const store = { ...stage.store, clock: { now: databaseNow } };
-    const purge = startPurge({ store, clock, log: collectingLog(lines), retention: RETENTION });
+    const purge = startPurge({
+      ...{ store, clock, machineClock: clock, isOtherMachineAsked, retention: RETENTION },
+      mediaClock: { readDifference: () => mediaMs },
+      log: collectingLog(lines),
+    });
     cleanUps.push(purge.close);
     return purge;
   };
@@ -78,10 +86,38 @@ describe('data whose retention seems to have ended', () => {
 
   it("are kept while the database's clock differs by more than an hour", async () => {
     const { clock, start, purgedAt, errors } = await setUp();
-    start(() => clock.now() - 3_600_001);
+    start({ databaseNow: () => clock.now() - 3_600_001 });
     await letPass(clock, QUIET_MS + 60_000);
     await expect.poll(errors).toHaveLength(1);
     expect(await purgedAt()).toBeUndefined();
+  });
+
+  it.each([3_600_001, -3_600_001])("are kept while LiveKit's clock differs by %i ms", async (mediaMs) => {
+    const { clock, start, purgedAt, errors } = await setUp();
+    start({ mediaMs, isOtherMachineAsked: true });
+    await letPass(clock, QUIET_MS + 60_000);
+    await expect.poll(errors).toHaveLength(1);
+    expect(errors()[0]?.fields).toMatchObject({ reason: "LiveKit's clock differs" });
+    expect(await purgedAt()).toBeUndefined();
+  });
+
+  it('are deleted after an outage of weeks when the clock of another machine confirms the time', async () => {
+    const { clock, start, events, errors } = await setUp(START + 400 * DAY_MS);
+    start({ mediaMs: 3_600_000, isOtherMachineAsked: true });
+    await letPass(clock, QUIET_MS + 60_000);
+    await expect.poll(events).toBe(0);
+    expect(errors()).toEqual([]);
+  });
+
+  it.each([
+    ['LiveKit tells no time', { isOtherMachineAsked: true }],
+    ['LiveKit and the database are on this machine', { mediaMs: 0 }],
+  ])('are kept after an outage while %s', async (_, options) => {
+    const { clock, start, events, errors } = await setUp(START + 400 * DAY_MS);
+    start(options);
+    await letPass(clock, QUIET_MS + 60_000);
+    await expect.poll(errors).toHaveLength(1);
+    expect(await events()).toBe(1);
   });
 
   it('are deleted every ten minutes after a deletion less than a day ago', async () => {

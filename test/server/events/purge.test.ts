@@ -47,7 +47,8 @@ describe('an event whose retention has ended', () => {
     // One delivery is a millisecond older than its retention, the other is a day younger.
     const purge = startPurge({
       store: { ...stage.store, clock },
-      clock,
+      ...{ clock, machineClock: clock, isOtherMachineAsked: false },
+      mediaClock: { readDifference: () => undefined },
       log: { debug() {}, info() {}, warn() {}, error() {} },
       retention: { eventsMs: 2 * DAY_MS, deliveriesMs: DAY_MS, sessionsMs: 2 * DAY_MS },
     });

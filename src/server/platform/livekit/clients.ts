@@ -21,6 +21,7 @@ import {
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
 import type { Room } from '../../../contract/rooms.ts';
+import type { MediaClock } from './media-clock.ts';
 import type { ParticipantEntry } from './media-server.ts';
 import { toParticipant, toRoom } from './records.ts';
 import { RoomListReader } from './room-list-reader.ts';
@@ -40,6 +41,8 @@ type ClientSettings = {
   readonly timeouts: Timeouts;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Told the time of day that each response has. */
+  readonly mediaClock?: Pick<MediaClock, 'observeResponse'> | undefined;
 };
 
 export type LivekitClients = {
@@ -72,7 +75,7 @@ export function createClients(settings: ClientSettings): LivekitClients {
   const credentials = [url, settings.apiKey, settings.apiSecret] as const;
   const options = { requestTimeout: requestTimeoutSeconds(settings.timeouts.callMs) };
   const startOptions = { requestTimeout: requestTimeoutSeconds(settings.timeouts.startMs) };
-  const twirp = createTwirpClient({ url, timeoutMs: settings.timeouts.callMs });
+  const twirp = createTwirpClient({ ...settings, url, timeoutMs: settings.timeouts.callMs });
   // In LiveKit's cloud, the SDK tries another region when one fails.
   const usesSdkOnly = isCloud(url);
 
@@ -174,6 +177,7 @@ type TwirpClientSettings = {
   /** Address of the media server's API, http or https; the path is ignored. */
   readonly url: string;
   readonly timeoutMs: number;
+  readonly mediaClock?: Pick<MediaClock, 'observeResponse'> | undefined;
 };
 
 type Headers = Readonly<Record<string, string>>;
@@ -188,7 +192,7 @@ type TwirpClient = {
   readonly close: () => Promise<void>;
 };
 
-function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): TwirpClient {
+function createTwirpClient({ url, timeoutMs, mediaClock }: TwirpClientSettings): TwirpClient {
   const pool = new Pool(new URL(url).origin, {
     // The signal limits the whole call.
     headersTimeout: 0,
@@ -203,6 +207,7 @@ function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): TwirpClient
   };
   const allRooms: ResponseType<Room[]> = { ...someRooms, fromBinary: (bytes) => reader.readAll(bytes) };
   const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
+    const sentAt = performance.now();
     const response = await pool.request({
       method: 'POST',
       path: `/twirp/livekit.${method}`,
@@ -210,6 +215,7 @@ function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): TwirpClient
       body,
       signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
     });
+    mediaClock?.observeResponse(readHeader(response, 'date'), sentAt);
     if (response.statusCode !== 200) throw await toServerError(response);
     return await readResponse(type, response);
   };
@@ -299,9 +305,13 @@ function parseError(text: string): TwirpErrorBody {
   }
 }
 
-function readMediaType({ headers }: Dispatcher.ResponseData): string | undefined {
-  const type = headers['content-type'];
-  return (Array.isArray(type) ? type[0] : type)?.split(';', 1)[0]?.trim().toLowerCase();
+function readMediaType(response: Dispatcher.ResponseData): string | undefined {
+  return readHeader(response, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+}
+
+function readHeader({ headers }: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 /*

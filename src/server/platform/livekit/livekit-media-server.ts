@@ -16,6 +16,7 @@ import type { Participant } from '../../../contract/participants.ts';
 import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
 import { type FailedCall, isNoResponse, toServiceError, withConnectionCheck } from './errors.ts';
+import type { MediaClock } from './media-clock.ts';
 import type {
   BucketSettings,
   EgressFilter,
@@ -43,6 +44,7 @@ export type LivekitMediaServerSettings = {
   readonly onCall?: (call: LivekitCall) => void;
   /** Unix time in milliseconds, for the age of tokens. */
   readonly now?: () => number;
+  readonly mediaClock?: Pick<MediaClock, 'observeResponse'>;
 };
 
 /** Ten seconds is the SDK's default. A start takes longer than LiveKit's search for a recorder, which takes 24 s. */

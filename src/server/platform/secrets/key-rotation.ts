@@ -120,10 +120,9 @@ export async function startKeyRotation<Stores>(deps: KeyRotationDeps<Stores>): P
       });
     },
     state: async () => {
-      const instances = await store.instances.listAlive(clock.now());
+      const { instances, choice } = await chooseAmongAll(deps);
       const { lost, older } = await examineSecrets(deps);
-      const ownIds = secretBox.keyIds;
-      return { instances, choice: chooseKey(ownIds, instances), ownIds, lost: count(lost), older };
+      return { instances, choice, ownIds: secretBox.keyIds, lost: count(lost), older };
     },
   };
 }
