@@ -9,12 +9,12 @@ import { startFanOut } from '../../../src/server/events/fan-out.ts';
 import type { RoomSession } from '../../../src/server/events/store.ts';
 import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
-import { startDeliveryDispatcher } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import {
   createSecretBox,
   ENCRYPTION_KEY_BYTES,
 } from '../../../src/server/platform/secrets/encryption-keys.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { startDeliveryDispatcher } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { createAddressGuard } from '../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';

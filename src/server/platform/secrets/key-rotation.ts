@@ -19,7 +19,7 @@ import type { SecretBox } from './encryption-keys.ts';
 
 const ANNOUNCE_MS = 20_000;
 /** Three announcements, so that a slow database ends no instance. */
-export const ALIVE_MS = 60_000;
+const ALIVE_MS = 60_000;
 /** Longer than an instance takes to restart, and than all take to see what another one has announced. */
 export const SETTLED_MS = 60_000;
 
