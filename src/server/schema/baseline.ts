@@ -99,10 +99,7 @@ function turnTables({ text, integer }: ColumnTypes): Statements {
 
 function eventTables({ text, integer }: ColumnTypes): Statements {
   return [
-    sql`create table "counters" (
-      "name" ${text} not null primary key,
-      "value" ${integer} not null
-    )`,
+    sql`create table "counters" ("name" ${text} not null primary key, "value" ${integer} not null)`,
     sql`insert into "counters" ("name", "value") values
       ('blocks', 0), ('events', 0), ('purgedAt', 0), ('rooms', 0)`,
     sql`create table "events" (
@@ -192,10 +189,7 @@ function webhookTables({ text, integer }: ColumnTypes): Statements {
       "createdBy" ${text} default 'root' not null
     )`,
     sql`create index "webhooksOfKey" on "webhooks" ("createdBy")`,
-    sql`create table "deletedWebhooks" (
-      "id" ${text} not null primary key,
-      "deletedAt" ${integer} not null
-    )`,
+    sql`create table "deletedWebhooks" ("id" ${text} not null primary key, "deletedAt" ${integer} not null)`,
   ];
 }
 
