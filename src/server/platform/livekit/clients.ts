@@ -215,7 +215,7 @@ function createTwirpClient({ url, timeoutMs, mediaClock }: TwirpClientSettings):
       body,
       signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
     });
-    mediaClock?.observeResponse(readHeader(response, 'date'), sentAt);
+    mediaClock?.observeResponse(response.headers.date, sentAt);
     if (response.statusCode !== 200) throw await toServerError(response);
     return await readResponse(type, response);
   };
@@ -305,13 +305,9 @@ function parseError(text: string): TwirpErrorBody {
   }
 }
 
-function readMediaType(response: Dispatcher.ResponseData): string | undefined {
-  return readHeader(response, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-}
-
-function readHeader({ headers }: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
+function readMediaType({ headers }: Dispatcher.ResponseData): string | undefined {
+  const type = headers['content-type'];
+  return (Array.isArray(type) ? type[0] : type)?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /*

@@ -26,8 +26,8 @@ export class MediaClock {
   }
 
   /** @param sentAt when the request was sent, by the monotonic clock */
-  observeResponse(date: string | undefined, sentAt: number): void {
-    const time = date === undefined ? Number.NaN : Date.parse(date);
+  observeResponse(date: string | readonly string[] | undefined, sentAt: number): void {
+    const time = typeof date === 'string' ? Date.parse(date) : Number.NaN;
     if (Number.isNaN(time)) return;
     const at = this.#clock.monotonic();
     this.#ofResponse = { least: time - at, most: time + SECOND_MS - sentAt, at };
