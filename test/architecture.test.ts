@@ -69,10 +69,12 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   ['src/folders/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
+  // What happened to a room, recording, delivery or request, for the command line and the console.
+  ['src/explain/', ['src/client/', 'src/contract/']],
   // People as tables and JSON describe them, for the command line and its pages.
   ['src/people/', ['src/contract/', 'src/fiscal/index.ts']],
   // Pages for browsers, which the command line serves.
-  ['src/web/', ['src/client/', 'src/contract/', 'src/people/', 'src/fiscal/index.ts']],
+  ['src/web/', ['src/client/', 'src/contract/', 'src/explain/', 'src/people/', 'src/fiscal/index.ts']],
   ['src/cli/errors/', ['src/client/', 'src/contract/']],
   // Lists are written as CSV in the same way as tables of people.
   ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/', 'src/people/csv-rows.ts']],
@@ -92,6 +94,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       ...(CLI_NOUN_ARROWS[path] ?? []),
       'src/client/',
       'src/contract/',
+      'src/explain/',
       'src/people/',
       'src/fiscal/index.ts',
     ],

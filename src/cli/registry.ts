@@ -132,7 +132,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     section: 'Rooms',
     summary: 'Explain what happened to a room, recording or delivery',
     verbs: [],
-    load: () => import('./commands/explain/commands.ts'),
+    load: () => import('./commands/explain.ts'),
   },
   {
     noun: 'dev',

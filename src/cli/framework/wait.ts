@@ -1,6 +1,6 @@
 import { pause } from '../../client/transport/retry.ts';
+import { formatDuration } from '../../contract/amounts.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
-import { formatDuration } from '../terminal/time.ts';
 import type { Context } from './context.ts';
 import { flag, option, wholeSeconds } from './parameters.ts';
 

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../contract/amounts.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
 import { bilingualError } from '../errors/bilingual-error.ts';
 import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
@@ -11,7 +12,7 @@ import {
   printStatus,
   type Terminal,
 } from './terminal.ts';
-import { formatDuration, formatInstant, formatRelative, formatShortAge } from './time.ts';
+import { formatInstant, formatRelative, formatShortAge } from './time.ts';
 
 /**
  * The only place where a result becomes text: JSON on request, an aligned table on a terminal, tab-separated lines

@@ -1,3 +1,5 @@
+import { plural } from '../../contract/amounts.ts';
+
 const SECOND = 1;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -20,23 +22,6 @@ export function parseDuration(text: string): number | undefined {
     seconds += Number(amount) * (UNIT_SECONDS[unit ?? ''] ?? 0);
   }
   return Math.round(seconds * 1000) / 1000;
-}
-
-/** Formats `90` as `1m 30s`: the two largest units, so that it fits a column. */
-export function formatDuration(seconds: number): string {
-  const parts: string[] = [];
-  let rest = Math.round(seconds);
-  for (const [unit, size] of [
-    ['d', DAY],
-    ['h', HOUR],
-    ['m', MINUTE],
-    ['s', SECOND],
-  ] as const) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) parts.push(`${count}${unit}`);
-  }
-  return parts.slice(0, 2).join(' ') || '0s';
 }
 
 /** Formats `3 minutes ago`, `in 2 hours`, `just now`. */
@@ -68,11 +53,6 @@ function largestUnit(seconds: number): string {
   if (minutes < 60) return plural(minutes, 'minute');
   if (hours < 24) return plural(hours, 'hour');
   return plural(Math.round(seconds / DAY), 'day');
-}
-
-/** Formats `1 room`, `2 rooms`. */
-export function plural(count: number, noun: string, many = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : many}`;
 }
 
 /** Formats RFC 3339 in UTC with milliseconds, like the API. */

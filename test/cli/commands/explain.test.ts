@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Explanation } from '../../../src/cli/commands/explain/explanation.ts';
 import type { DeliveryList } from '../../../src/contract/deliveries.ts';
 import type { RecordingStart } from '../../../src/contract/recordings.ts';
 import type { Token } from '../../../src/contract/tokens.ts';
+import type { Explanation } from '../../../src/explain/explanation.ts';
 import {
   chooseServicePort,
   register,

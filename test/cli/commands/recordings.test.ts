@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { transferLine } from '../../../src/cli/commands/recordings/transfer-bar.ts';
-import { formatBytes } from '../../../src/cli/terminal/byte-size.ts';
+import { formatBytes } from '../../../src/contract/amounts.ts';
 import type { Recording } from '../../../src/contract/recordings.ts';
 import { startNetwork } from '../../server/platform/storage/network.ts';
 import { type Stage, startStage } from '../../server/recordings/support/stage.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { escapeForTerminal, escapeJsonForTerminal } from '../../../src/cli/terminal/terminal.ts';
-import { formatDuration, formatRelative, parseDuration } from '../../../src/cli/terminal/time.ts';
+import { formatRelative, parseDuration } from '../../../src/cli/terminal/time.ts';
+import { formatDuration } from '../../../src/contract/amounts.ts';
 import { json, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { formatDuration } from '../../../contract/amounts.ts';
 import { ALL_EVENTS, EVENT_NAMES, type EventName, isEventName } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
@@ -8,7 +9,7 @@ import { pastMoment } from '../../framework/moments.ts';
 import { notEmpty, option } from '../../framework/parameters.ts';
 import type { Column } from '../../terminal/result.ts';
 import { escapeForTerminal, type Terminal } from '../../terminal/terminal.ts';
-import { formatDuration, pastTime } from '../../terminal/time.ts';
+import { pastTime } from '../../terminal/time.ts';
 
 export const EVENT_FIELDS = [
   'event',

@@ -1,6 +1,7 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { RtcClient } from '../../../client/client.ts';
 import type { FollowEventsOptions } from '../../../client/nouns/events.ts';
+import { formatDuration, plural } from '../../../contract/amounts.ts';
 import { deliveredName, type EventName, findEventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
@@ -10,7 +11,7 @@ import type { Context } from '../../framework/context.ts';
 import type { Io } from '../../terminal/io.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { escapeForTerminal, printStatus, type Terminal } from '../../terminal/terminal.ts';
-import { clockTime, formatDuration, plural } from '../../terminal/time.ts';
+import { clockTime } from '../../terminal/time.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
 import { eventLine, NAME_WIDTH, withId } from './event-view.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';

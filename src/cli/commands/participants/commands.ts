@@ -1,3 +1,4 @@
+import { formatDuration, plural } from '../../../contract/amounts.ts';
 import { type BlockDuration, MAX_BLOCK_SECONDS } from '../../../contract/blocks.ts';
 import { ROLES, TRACK_SOURCES, type TrackSourceName } from '../../../contract/choices.ts';
 import type { Participant, ParticipantPatch } from '../../../contract/participants.ts';
@@ -30,7 +31,6 @@ import {
   type Result,
   record,
 } from '../../terminal/result.ts';
-import { formatDuration, plural } from '../../terminal/time.ts';
 import { findParticipant } from './find-participant.ts';
 
 export const PARTICIPANT_FIELDS = [

@@ -1,4 +1,5 @@
 import type { RtcClient } from '../../../client/client.ts';
+import { formatBytes, plural } from '../../../contract/amounts.ts';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from '../../../contract/choices.ts';
 import type {
   Recording,
@@ -25,10 +26,8 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
-import { formatBytes } from '../../terminal/byte-size.ts';
 import { type Column, done, nothing, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
-import { plural } from '../../terminal/time.ts';
 import { download } from './download-command.ts';
 import { isBeingWritten, RECORDING_FIELDS, RECORDING_LIST, recordingRecord } from './recording-view.ts';
 

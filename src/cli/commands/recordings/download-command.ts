@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { formatBytes } from '../../../contract/amounts.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { defineCommand, existing, flag, optionalArgument } from '../../framework/parameters.ts';
-import { formatBytes } from '../../terminal/byte-size.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
 import { createTransferBar } from './transfer-bar.ts';
 

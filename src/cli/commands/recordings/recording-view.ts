@@ -1,5 +1,5 @@
+import { formatBytes } from '../../../contract/amounts.ts';
 import type { Recording } from '../../../contract/recordings.ts';
-import { formatBytes } from '../../terminal/byte-size.ts';
 import { type Column, type RecordResult, record } from '../../terminal/result.ts';
 
 export const RECORDING_FIELDS = [

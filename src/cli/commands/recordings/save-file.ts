@@ -2,9 +2,9 @@ import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RtcError } from '../../../client/rtc-error.ts';
 import type { Download } from '../../../client/transport/download.ts';
+import { formatBytes } from '../../../contract/amounts.ts';
 import { CancelledError, CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { formatBytes } from '../../terminal/byte-size.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 import { createTransferBar } from './transfer-bar.ts';
 

@@ -1,6 +1,5 @@
-import { formatBytes } from '../../terminal/byte-size.ts';
+import { formatBytes, formatDuration } from '../../../contract/amounts.ts';
 import { countColumns, type Io } from '../../terminal/io.ts';
-import { formatDuration } from '../../terminal/time.ts';
 
 export type TransferBar = {
   /** Shows that `done` bytes of the file were received; draws at most ten times a second. */

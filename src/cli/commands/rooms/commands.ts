@@ -1,3 +1,4 @@
+import { plural } from '../../../contract/amounts.ts';
 import { TRACK_SOURCES } from '../../../contract/choices.ts';
 import type { RoomMute, RoomMuted } from '../../../contract/participants.ts';
 import type { RoomData, RoomDataSent } from '../../../contract/room-data.ts';
@@ -23,7 +24,6 @@ import {
 } from '../../framework/parameters.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
-import { plural } from '../../terminal/time.ts';
 import { closed, remove } from './delete-command.ts';
 import { join } from './join/join-command.ts';
 import { open } from './open-command.ts';

@@ -1,4 +1,5 @@
 import { RtcError } from '../../../client/rtc-error.ts';
+import { plural } from '../../../contract/amounts.ts';
 import type { ClosedRoom } from '../../../contract/rooms.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
@@ -9,7 +10,6 @@ import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { futureMoment, type Moment } from '../../framework/moments.ts';
 import { choice, defineCommand, listOfExisting, option } from '../../framework/parameters.ts';
 import { type Column, done, nothing } from '../../terminal/result.ts';
-import { plural } from '../../terminal/time.ts';
 
 export const remove = defineCommand({
   noun: 'rooms',

@@ -1,3 +1,4 @@
+import { formatBytes } from '../../../contract/amounts.ts';
 import { CancelledError, CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import {
@@ -10,7 +11,6 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import type { Prompter } from '../../framework/prompts.ts';
-import { formatBytes } from '../../terminal/byte-size.ts';
 import type { ErrorRate, ModelSpeed, SpeechModel } from '../../terminal/io.ts';
 import { type Column, list, record } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';

@@ -1,8 +1,9 @@
 import stringWidth from 'string-width';
+import { formatDuration } from '../../../contract/amounts.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Environment } from '../../terminal/io.ts';
 import { escapeForTerminal, type Palette } from '../../terminal/terminal.ts';
-import { clockTime, formatDuration } from '../../terminal/time.ts';
+import { clockTime } from '../../terminal/time.ts';
 import type { TopDelivery, TopRoom, TopState } from './state.ts';
 
 const LEAST_COLUMNS = 40;

@@ -1,3 +1,4 @@
+import { plural } from '../../../contract/amounts.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type {
   LiveStart,
@@ -13,7 +14,7 @@ import { type Command, defineCommand, existing, flag, listArgument } from '../..
 import { jsonLine, select } from '../../terminal/output.ts';
 import { type Column, done, nothing, record, text } from '../../terminal/result.ts';
 import { escapeForTerminal, printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
-import { clockTime, plural } from '../../terminal/time.ts';
+import { clockTime } from '../../terminal/time.ts';
 import {
   FORMAT,
   LANGUAGE,

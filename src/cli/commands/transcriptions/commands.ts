@@ -1,5 +1,6 @@
 import type { RtcClient } from '../../../client/client.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
+import { plural } from '../../../contract/amounts.ts';
 import { POST_STATUSES } from '../../../contract/choices.ts';
 import type { PostQueue, PostQueued, PostTranscriptionDetail } from '../../../contract/transcription.ts';
 import type { TranscriptHit } from '../../../contract/words.ts';
@@ -25,7 +26,6 @@ import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, done, nothing, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 import { printHint, type Terminal } from '../../terminal/terminal.ts';
-import { plural } from '../../terminal/time.ts';
 import {
   FORMAT,
   LANGUAGE,

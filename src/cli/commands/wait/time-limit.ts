@@ -1,5 +1,6 @@
 import { RtcError } from '../../../client/rtc-error.ts';
 import { retryUntilResponse } from '../../../client/transport/retry.ts';
+import { formatDuration } from '../../../contract/amounts.ts';
 import { type EventType, LATEST_CURSOR } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
@@ -7,7 +8,7 @@ import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { option, wholeSeconds } from '../../framework/parameters.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
-import { clockTime, formatDuration } from '../../terminal/time.ts';
+import { clockTime } from '../../terminal/time.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 

@@ -1,4 +1,5 @@
 import { RtcError } from '../../../client/rtc-error.ts';
+import { plural } from '../../../contract/amounts.ts';
 import type { Webhook, WebhookCreate, WebhookList, WebhookPatch } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
@@ -19,7 +20,6 @@ import {
 } from '../../framework/parameters.ts';
 import { done, type ListResult, list, nothing, type Result, record, text } from '../../terminal/result.ts';
 import { printHint, printStatus, printWarning } from '../../terminal/terminal.ts';
-import { plural } from '../../terminal/time.ts';
 import { EVENT_FIELDS, EVENT_FILTER } from '../events/event-view.ts';
 import { tailEvents } from '../events/follow.ts';
 import { FORWARD_TO, forward, readSigner, SECRET_VARIABLE } from '../events/forward.ts';

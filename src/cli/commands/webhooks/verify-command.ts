@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../contract/amounts.ts';
 import {
   isBodySignatureValid,
   isStandardSignatureValid,
@@ -13,7 +14,6 @@ import type { Context } from '../../framework/context.ts';
 import { asText, defineCommand, flag, option, type Parameter } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
 import { printWarning } from '../../terminal/terminal.ts';
-import { formatDuration } from '../../terminal/time.ts';
 import { SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
 import { readGivenSecret, SECRET_STDIN, type SecretOptions } from './webhook-arguments.ts';
 

@@ -1,8 +1,8 @@
+import { formatDuration } from '../../../contract/amounts.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import type { Column } from '../../terminal/result.ts';
 import type { Palette, Terminal } from '../../terminal/terminal.ts';
-import { formatDuration } from '../../terminal/time.ts';
 
 export const WEBHOOK_FIELDS = [
   'id',

@@ -1,6 +1,6 @@
+import { plural } from '../../../contract/amounts.ts';
 import { bilingualError } from '../../errors/bilingual-error.ts';
 import { didYouMean, forseIntendeva } from '../../errors/did-you-mean.ts';
-import { plural } from '../../terminal/time.ts';
 import { type Command, commandName } from '../parameters.ts';
 import { commonParameters, type ParseProblem } from './program.ts';
 import { flagNames, splitLeadingOptions } from './read-input.ts';

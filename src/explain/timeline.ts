@@ -1,8 +1,7 @@
-import { RtcError } from '../../../client/rtc-error.ts';
-import type { AuditEntry, AuditListQuery } from '../../../contract/audit.ts';
-import type { Event } from '../../../contract/events.ts';
-import { formatBytes } from '../../terminal/byte-size.ts';
-import { formatDuration } from '../../terminal/time.ts';
+import { RtcError } from '../client/rtc-error.ts';
+import { formatBytes, formatDuration } from '../contract/amounts.ts';
+import type { AuditEntry, AuditListQuery } from '../contract/audit.ts';
+import type { Event } from '../contract/events.ts';
 import type { Reading } from './explain-deliveries.ts';
 import type { Moment } from './explanation.ts';
 

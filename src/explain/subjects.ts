@@ -1,136 +1,19 @@
-import type { AuditEntry } from '../../../contract/audit.ts';
-import type { Delivery } from '../../../contract/deliveries.ts';
-import { PROBLEMS } from '../../../contract/errors.ts';
-import type { Event } from '../../../contract/events.ts';
-import type { Recording } from '../../../contract/recordings.ts';
-import { shellQuote } from '../../../contract/shell-quote.ts';
-import type { Webhook } from '../../../contract/webhooks.ts';
-import { CliError, EXIT } from '../../errors/cli-error.ts';
-import type { Context } from '../../framework/context.ts';
-import {
-  argument,
-  type Command,
-  choice,
-  defineCommand,
-  option,
-  wholeNumber,
-} from '../../framework/parameters.ts';
-import { formatBytes } from '../../terminal/byte-size.ts';
-import { text } from '../../terminal/result.ts';
-import { formatDuration, plural } from '../../terminal/time.ts';
+import { formatBytes, formatDuration, plural } from '../contract/amounts.ts';
+import type { AuditEntry } from '../contract/audit.ts';
+import type { Delivery } from '../contract/deliveries.ts';
+import { PROBLEMS } from '../contract/errors.ts';
+import type { Event } from '../contract/events.ts';
+import type { Recording } from '../contract/recordings.ts';
+import { shellQuote } from '../contract/shell-quote.ts';
+import type { Webhook } from '../contract/webhooks.ts';
 import { type Attempt, describeReason, explainDeliveries, mend, type Reading } from './explain-deliveries.ts';
-import { explainRoom } from './explain-room.ts';
-import {
-  combine,
-  EXPLANATION_FIELDS,
-  type Explanation,
-  type Moment,
-  type NextStep,
-  type Part,
-  renderExplanation,
-  SHOWN_MOMENTS,
-  SUBJECT_KINDS,
-  type SubjectKind,
-} from './explanation.ts';
-import {
-  describeRequest,
-  ifFound,
-  momentOfEvent,
-  momentOfRequest,
-  readAudit,
-  readEvents,
-} from './timeline.ts';
-
-const explain = defineCommand({
-  noun: 'explain',
-  verb: '',
-  summary: 'Explain what happened to a room, recording, delivery or request',
-  description:
-    'Prints one timeline of events, deliveries, recordings and requests, the present state, and what to do next. It changes nothing. EG_… or rec_… is a recording, dlv_… a delivery, and the id that an error names is a request; anything else is a room.',
-  needs: 'service',
-  fields: EXPLANATION_FIELDS,
-  arguments: { subject: argument('room, or id of a recording, delivery or request', { completes: 'rooms' }) },
-  options: {
-    as: option(
-      '--as <kind>',
-      'kind of the subject, if its name looks like another kind',
-      choice(SUBJECT_KINDS),
-    ),
-    limit: option('--limit <n>', `number of latest entries to show; default ${SHOWN_MOMENTS}`, {
-      parse: wholeNumber(1, 100_000),
-    }),
-  },
-  examples: [
-    { line: 'rtc explain demo', does: 'What happened in the room since it was opened, and how it is' },
-    { line: 'rtc explain EG_tH8vdkRoTDWY', does: 'Why a recording failed, or where its file is' },
-    { line: 'rtc explain dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Why a webhook did not get an event' },
-    {
-      line: 'rtc explain 6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
-      does: 'The request that an error named',
-    },
-  ],
-  async run(context, { subject, as, limit }) {
-    const kind = as ?? findKind(subject);
-    const explanation = await EXPLAIN[kind](context, subject);
-    return text(renderExplanation(context.terminal, explanation, limit ?? SHOWN_MOMENTS), {
-      response: explanation,
-    });
-  },
-});
-
-const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Promise<Explanation>>> = {
-  room: async (context, name) => {
-    const found = await explainRoom(await openReading(context), name, context.io.clock());
-    return found ?? missing(`no room ${name} is open, and nothing is stored of one`, 'rtc sessions list');
-  },
-  recording: async (context, id) => {
-    const reading = await openReading(context);
-    const { client, signal } = reading;
-    const found = await ifFound(client.recordings.get(id, { signal }));
-    if (found === undefined) return missing(`there is no recording ${id}`, 'rtc recordings list');
-    return await explainRecording(reading, found);
-  },
-  delivery: async (context, id) => {
-    const reading = await openReading(context);
-    const found = await findDelivery(reading, id);
-    if (found === undefined) return missing(`no webhook has a delivery ${id}`, 'rtc webhooks list');
-    return await explainDelivery(reading, found);
-  },
-  request: async (context, given) => {
-    const id = given.replace(/^urn:uuid:/i, '');
-    const entries = await readAudit(await openReading(context), { requestId: id });
-    const found = entries === undefined ? undefined : explainRequest(id, entries);
-    if (found !== undefined) return found;
-    const reason =
-      entries === undefined
-        ? `this key may not read the audit log, so request ${id} cannot be looked up`
-        : `the audit log has no request ${id}; it only has requests that change something`;
-    throw new CliError(EXIT.notFound, reason, `search the service's log for ${id}; it has every request`);
-  },
-};
+import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
+import { describeRequest, ifFound, momentOfEvent, momentOfRequest, readEvents } from './timeline.ts';
 
 const SHOWN_BODY = 120;
 
 /** Tolerance: the clocks of the recorder and the service may differ, and an end is reported some seconds late. */
 const AROUND_MS = 60_000;
-
-export const commands: readonly Command[] = [explain];
-
-/** Recognises the kind by the form of the id. A room may have any name. */
-function findKind(subject: string): SubjectKind {
-  if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
-  if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
-  const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
-  return isUuid ? 'request' : 'room';
-}
-
-async function openReading(context: Context): Promise<Reading> {
-  return { client: await context.readOnlyClient(), signal: context.io.signal };
-}
-
-function missing(what: string, listing: string): never {
-  throw new CliError(EXIT.notFound, what, `list them: ${listing}`);
-}
 
 /** Explains a request by its id, which every error has. */
 export function explainRequest(requestId: string, entries: readonly AuditEntry[]): Explanation | undefined {
@@ -284,7 +167,7 @@ export async function explainRecording(reading: Reading, recording: Recording): 
     ...transcriptions.map(({ transcriptionId, status, error }) =>
       partOfTranscription({ transcriptionId, status, error }),
     ),
-    await explainDeliveries(reading, new Set(own.map(({ id }) => id))),
+    await explainDeliveries(reading, own),
   ];
   return {
     subject: { kind: 'recording', id: recordingId },

@@ -1,9 +1,9 @@
-import type { Block } from '../../../contract/blocks.ts';
-import type { Event } from '../../../contract/events.ts';
-import type { Room } from '../../../contract/rooms.ts';
-import type { Session, SessionDetail } from '../../../contract/sessions.ts';
-import { shellQuote } from '../../../contract/shell-quote.ts';
-import { formatDuration, plural } from '../../terminal/time.ts';
+import { formatDuration, plural } from '../contract/amounts.ts';
+import type { Block } from '../contract/blocks.ts';
+import type { Event } from '../contract/events.ts';
+import type { Room } from '../contract/rooms.ts';
+import type { Session, SessionDetail } from '../contract/sessions.ts';
+import { shellQuote } from '../contract/shell-quote.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
 import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
 import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents } from './timeline.ts';
@@ -36,7 +36,7 @@ export async function explainRoom(
     { timeline: (requests ?? []).map(momentOfRequest) },
     compare(room, session),
     ...(session === undefined ? [] : [partOfResults(session)]),
-    await explainDeliveries(reading, new Set(events.map(({ id }) => id))),
+    await explainDeliveries(reading, events),
     partOfBlocks(name, blocks, events),
   ];
   const present = people?.participants.map(({ identity }) => identity);

@@ -1,54 +1,87 @@
-import type { RtcClient } from '../../../client/client.ts';
-import type { Delivery } from '../../../contract/deliveries.ts';
-import { isRedirect } from '../../../contract/redirects.ts';
-import type { Webhook } from '../../../contract/webhooks.ts';
-import { plural } from '../../terminal/time.ts';
+import type { RtcClient } from '../client/client.ts';
+import { plural } from '../contract/amounts.ts';
+import type { Delivery } from '../contract/deliveries.ts';
+import type { Event } from '../contract/events.ts';
+import { isRedirect } from '../contract/redirects.ts';
+import type { Webhook } from '../contract/webhooks.ts';
 import type { Moment, Part } from './explanation.ts';
 
-/** Maximum webhooks that are read; each takes two requests. */
+/** Maximum webhooks that are read; each takes two requests at least. */
 const MAX_WEBHOOKS = 50;
 const PAGE = 200;
+/** Maximum pages of a webhook's failed deliveries, and of its pending ones. */
+const MAX_PAGES = 10;
 
 export type Reading = { readonly client: RtcClient; readonly signal: AbortSignal };
 
 /**
  * Explains the deliveries of these events that have failed, or that were tried and are still pending. One moment for each
- * webhook names the beginning, because a receiver that is down fails all of them.
+ * webhook names the beginning, because a receiver that is down fails all of them. What was not read is named.
  */
-export async function explainDeliveries(
-  { client, signal }: Reading,
-  eventIds: ReadonlySet<string>,
-): Promise<Part> {
-  if (eventIds.size === 0) return {};
+export async function explainDeliveries(reading: Reading, events: readonly Event[]): Promise<Part> {
+  const [first] = events.map(({ timestamp }) => timestamp).toSorted();
+  if (first === undefined) return {};
+  const eventIds = new Set(events.map(({ id }) => id));
+  const { client, signal } = reading;
   const { webhooks, nextCursor } = await client.webhooks.list({ limit: MAX_WEBHOOKS, signal });
   const parts: Part[] = [];
   for (const webhook of webhooks) {
-    const pages = await Promise.all(
-      (['failed', 'pending'] as const).map((status) =>
-        client.deliveries.list(webhook.id, { status, limit: PAGE, signal }),
-      ),
+    const lists = await Promise.all(
+      (['failed', 'pending'] as const).map((status) => readSince(reading, { webhook, status, first })),
     );
-    const stuck = pages
+    const stuck = lists
       .flatMap(({ deliveries }) => deliveries)
       .filter(({ eventId, attempts }) => eventIds.has(eventId) && attempts.length > 0);
     if (stuck.length > 0) parts.push(partOfStuck(webhook, stuck));
+    if (lists.some(({ isCut }) => isCut)) {
+      parts.push({
+        next: [
+          {
+            text: `only the newest ${MAX_PAGES * PAGE} unsuccessful deliveries of webhook ${webhook.id} were read; see the others`,
+            command: `rtc webhooks deliveries ${webhook.id} --status failed`,
+          },
+        ],
+      });
+    }
   }
-  const isCut = typeof nextCursor === 'string';
+  const others = {
+    text: `only ${MAX_WEBHOOKS} webhooks were looked at; see the others`,
+    command: 'rtc webhooks list',
+  };
   return {
     timeline: parts.flatMap((part) => part.timeline ?? []),
     troubles: parts.flatMap((part) => part.troubles ?? []),
-    next: [
-      ...parts.flatMap((part) => part.next ?? []),
-      ...(isCut
-        ? [
-            {
-              text: `only ${MAX_WEBHOOKS} webhooks were looked at; see the others`,
-              command: 'rtc webhooks list',
-            },
-          ]
-        : []),
-    ],
+    next: [...parts.flatMap((part) => part.next ?? []), ...(typeof nextCursor === 'string' ? [others] : [])],
   };
+}
+
+type Wanted = {
+  readonly webhook: Webhook;
+  readonly status: Delivery['status'];
+  /** The instant of the first event, ISO 8601: no delivery of the events is older than a few moments before. */
+  readonly first: string;
+};
+
+/** An event is stored some time after it happened, never before; clocks may differ. */
+const CLOCKS_APART_MS = 300_000;
+
+/** Reads deliveries from the newest back to the first event. */
+async function readSince(
+  { client, signal }: Reading,
+  { webhook, status, first }: Wanted,
+): Promise<{ readonly deliveries: readonly Delivery[]; readonly isCut: boolean }> {
+  const earliestMs = Date.parse(first) - CLOCKS_APART_MS;
+  const deliveries: Delivery[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const found = await client.deliveries.list(webhook.id, { status, limit: PAGE, cursor, signal });
+    deliveries.push(...found.deliveries);
+    const last = found.deliveries.at(-1);
+    const isReached = last !== undefined && Date.parse(last.createdAt) < earliestMs;
+    if (found.nextCursor === null || isReached) return { deliveries, isCut: false };
+    cursor = found.nextCursor;
+  }
+  return { deliveries, isCut: true };
 }
 
 function partOfStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {

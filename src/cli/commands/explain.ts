@@ -1,0 +1,152 @@
+import { plural } from '../../contract/amounts.ts';
+import type { Reading } from '../../explain/explain-deliveries.ts';
+import { explainRoom } from '../../explain/explain-room.ts';
+import {
+  EXPLANATION_FIELDS,
+  type Explanation,
+  type Moment,
+  SUBJECT_KINDS,
+  type SubjectKind,
+} from '../../explain/explanation.ts';
+import { explainDelivery, explainRecording, explainRequest, findDelivery } from '../../explain/subjects.ts';
+import { ifFound, readAudit } from '../../explain/timeline.ts';
+import { CliError, EXIT } from '../errors/cli-error.ts';
+import type { Context } from '../framework/context.ts';
+import {
+  argument,
+  type Command,
+  choice,
+  defineCommand,
+  option,
+  wholeNumber,
+} from '../framework/parameters.ts';
+import { text } from '../terminal/result.ts';
+import { escapeForTerminal, type Terminal } from '../terminal/terminal.ts';
+import { formatInstant, pastTime } from '../terminal/time.ts';
+import { wrapWords } from '../terminal/wrap-text.ts';
+
+/** Moments that are shown by default; they fit a screen with the rest of the explanation. */
+const SHOWN_MOMENTS = 30;
+
+const explain = defineCommand({
+  noun: 'explain',
+  verb: '',
+  summary: 'Explain what happened to a room, recording, delivery or request',
+  description:
+    'Prints one timeline of events, deliveries, recordings and requests, the present state, and what to do next. It changes nothing. EG_… or rec_… is a recording, dlv_… a delivery, and the id that an error names is a request; anything else is a room.',
+  needs: 'service',
+  fields: EXPLANATION_FIELDS,
+  arguments: { subject: argument('room, or id of a recording, delivery or request', { completes: 'rooms' }) },
+  options: {
+    as: option(
+      '--as <kind>',
+      'kind of the subject, if its name looks like another kind',
+      choice(SUBJECT_KINDS),
+    ),
+    limit: option('--limit <n>', `number of latest entries to show; default ${SHOWN_MOMENTS}`, {
+      parse: wholeNumber(1, 100_000),
+    }),
+  },
+  examples: [
+    { line: 'rtc explain demo', does: 'What happened in the room since it was opened, and how it is' },
+    { line: 'rtc explain EG_tH8vdkRoTDWY', does: 'Why a recording failed, or where its file is' },
+    { line: 'rtc explain dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Why a webhook did not get an event' },
+    {
+      line: 'rtc explain 6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+      does: 'The request that an error named',
+    },
+  ],
+  async run(context, { subject, as, limit }) {
+    const kind = as ?? findKind(subject);
+    const explanation = await EXPLAIN[kind](context, subject);
+    return text(renderExplanation(context.terminal, explanation, limit ?? SHOWN_MOMENTS), {
+      response: explanation,
+    });
+  },
+});
+
+const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Promise<Explanation>>> = {
+  room: async (context, name) => {
+    const found = await explainRoom(await openReading(context), name, context.io.clock());
+    return found ?? missing(`no room ${name} is open, and nothing is stored of one`, 'rtc sessions list');
+  },
+  recording: async (context, id) => {
+    const reading = await openReading(context);
+    const { client, signal } = reading;
+    const found = await ifFound(client.recordings.get(id, { signal }));
+    if (found === undefined) return missing(`there is no recording ${id}`, 'rtc recordings list');
+    return await explainRecording(reading, found);
+  },
+  delivery: async (context, id) => {
+    const reading = await openReading(context);
+    const found = await findDelivery(reading, id);
+    if (found === undefined) return missing(`no webhook has a delivery ${id}`, 'rtc webhooks list');
+    return await explainDelivery(reading, found);
+  },
+  request: async (context, given) => {
+    const id = given.replace(/^urn:uuid:/i, '');
+    const entries = await readAudit(await openReading(context), { requestId: id });
+    const found = entries === undefined ? undefined : explainRequest(id, entries);
+    if (found !== undefined) return found;
+    const reason =
+      entries === undefined
+        ? `this key may not read the audit log, so request ${id} cannot be looked up`
+        : `the audit log has no request ${id}; it only has requests that change something`;
+    throw new CliError(EXIT.notFound, reason, `search the service's log for ${id}; it has every request`);
+  },
+};
+
+export const commands: readonly Command[] = [explain];
+
+/** Recognises the kind by the form of the id. A room may have any name. */
+function findKind(subject: string): SubjectKind {
+  if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
+  if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
+  const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
+  return isUuid ? 'request' : 'room';
+}
+
+async function openReading(context: Context): Promise<Reading> {
+  return { client: await context.readOnlyClient(), signal: context.io.signal };
+}
+
+function missing(what: string, listing: string): never {
+  throw new CliError(EXIT.notFound, what, `list them: ${listing}`);
+}
+
+/**
+ * Formats the explanation as text: the state, the events, and at the end, which a terminal shows, errors and what to do.
+ * Elsewhere nothing is wrapped, and times are RFC 3339. Characters that would act on a terminal, or begin a new line, are
+ * shown as escapes in both.
+ */
+function renderExplanation(terminal: Terminal, explanation: Explanation, shown: number): string {
+  const { headline, timeline, troubles, next } = explanation;
+  const width = terminal.width ?? Number.POSITIVE_INFINITY;
+  const line = (label: string, text: string): string =>
+    label + wrapWords(escapeForTerminal(text), { width, start: label.length, indent: label.length });
+  const left = timeline.slice(Math.max(0, timeline.length - shown));
+  const hidden = timeline.length - left.length;
+  const sections = [
+    [line('', headline)],
+    left.length === 0
+      ? []
+      : [
+          ...(hidden === 0
+            ? []
+            : [`  … ${plural(hidden, 'earlier entry', 'earlier entries')}: --limit ${timeline.length}`]),
+          ...left.map((moment) => line(label(terminal, moment), moment.text)),
+        ],
+    troubles.map((trouble) => line('Wrong: ', trouble)),
+    next.map(({ text, command }) => line('Next:  ', command === null ? text : `${text}: ${command}`)),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
+}
+
+function label({ isTerminal, io }: Terminal, { at, isTrouble }: Moment): string {
+  const atMs = Date.parse(at);
+  const time = isTerminal ? pastTime(atMs, io.clock()) : formatInstant(atMs);
+  return `  ${time} ${isTrouble ? '!' : ' '} `;
+}
