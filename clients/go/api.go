@@ -1049,6 +1049,45 @@ type Replay struct {
 	Replayed int64 `json:"replayed"`
 }
 
+// WebhookStats: What became of the deliveries of a webhook.
+type WebhookStats struct {
+	// Form wh_<id>
+	WebhookID string `json:"webhookId"`
+	// By the last attempts of the newest 20 deliveries that were tried, whatever the period: working if all were
+	// accepted, unsteady if some were, failing if none was, unused if there is none. One of unused, working, unsteady,
+	// failing.
+	Health string `json:"health"`
+	// Begin of the period
+	Since string `json:"since"`
+	// End of the period
+	Until string `json:"until"`
+	// The receiver accepted them
+	Delivered int64 `json:"delivered"`
+	// They failed at their last attempt
+	Failed int64 `json:"failed"`
+	// They are sent, retried or waiting
+	Pending int64 `json:"pending"`
+	// Whether every delivery of the period was counted; of more than 50,000 in one state only the newest are
+	IsComplete bool `json:"isComplete"`
+	// Pending deliveries that the receiver did not accept yet, whatever the period
+	Retrying int64 `json:"retrying"`
+	// Null if none is pending
+	OldestPendingAt *string `json:"oldestPendingAt"`
+	// The same counts for 48 equal parts of the period, the oldest first
+	Periods []WebhookStatsPeriodsItem `json:"periods"`
+}
+
+type WebhookStatsPeriodsItem struct {
+	// Begin of this part
+	StartedAt string `json:"startedAt"`
+	// The receiver accepted them
+	Delivered int64 `json:"delivered"`
+	// They failed at their last attempt
+	Failed int64 `json:"failed"`
+	// They are sent, retried or waiting
+	Pending int64 `json:"pending"`
+}
+
 // EventRoom: The room of an event.
 type EventRoom struct {
 	// The media server's id of this session of the room; empty if it is not known
@@ -2879,6 +2918,28 @@ func (params ReplayFailedDeliveriesParams) values() url.Values {
 func (c *Client) ReplayFailedDeliveries(ctx context.Context, webhookID string, params ReplayFailedDeliveriesParams) (Replay, error) {
 	var response Replay
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/replay", query: params.values()}, &response)
+	return response, err
+}
+
+// GetWebhookStatsParams is the query of GetWebhookStats. What is zero is not sent.
+type GetWebhookStatsParams struct {
+	// Only deliveries created since then; default 24 hours before until
+	Since string
+	// Only deliveries created before then; default now
+	Until string
+}
+
+func (params GetWebhookStatsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "since", params.Since)
+	setString(values, "until", params.Until)
+	return values
+}
+
+// GetWebhookStats: Count the deliveries of a webhook by what became of them.
+func (c *Client) GetWebhookStats(ctx context.Context, webhookID string, params GetWebhookStatsParams) (WebhookStats, error) {
+	var response WebhookStats
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/stats", query: params.values()}, &response)
 	return response, err
 }
 

@@ -84,6 +84,7 @@ export const REGISTRY: readonly CommandGroup[] = [
       'delete',
       'test',
       'deliveries',
+      'stats',
       'replay',
       'rotate',
       'verify',

@@ -51,6 +51,66 @@ export const ReplayQuery = Type.Object(
   { additionalProperties: false },
 );
 
+/** A webhook's health by its newest deliveries that were tried, at most WEBHOOK_HEALTH_WINDOW of them. */
+export const WEBHOOK_HEALTHS = ['unused', 'working', 'unsteady', 'failing'] as const;
+export const WEBHOOK_HEALTH_WINDOW = 20;
+
+export const WebhookStatsQuery = Type.Object(
+  {
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only deliveries created since then; default 24 hours before until',
+        examples: ['2026-01-31T09:30:00.000Z'],
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only deliveries created before then; default now',
+        examples: ['2026-02-01T09:30:00.000Z'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const deliveryCounts = {
+  delivered: Type.Integer({ description: 'The receiver accepted them', examples: [118] }),
+  failed: Type.Integer({ description: 'They failed at their last attempt', examples: [1] }),
+  pending: Type.Integer({ description: 'They are sent, retried or waiting', examples: [2] }),
+};
+
+export const WebhookStatsSchema = Type.Object(
+  {
+    webhookId: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    health: Type.Enum(WEBHOOK_HEALTHS, {
+      description: `By the last attempts of the newest ${WEBHOOK_HEALTH_WINDOW} deliveries that were tried, whatever the period: working if all were accepted, unsteady if some were, failing if none was, unused if there is none`,
+    }),
+    since: instantSchema('Begin of the period'),
+    until: instantSchema('End of the period'),
+    ...deliveryCounts,
+    isComplete: Type.Boolean({
+      description:
+        'Whether every delivery of the period was counted; of more than 50,000 in one state only the newest are',
+      examples: [true],
+    }),
+    retrying: Type.Integer({
+      description: 'Pending deliveries that the receiver did not accept yet, whatever the period',
+      examples: [1],
+    }),
+    oldestPendingAt: Type.Union(
+      [instantSchema('When the oldest of the newest pending deliveries was created'), Type.Null()],
+      { description: 'Null if none is pending' },
+    ),
+    periods: Type.Array(Type.Object({ startedAt: instantSchema('Begin of this part'), ...deliveryCounts }), {
+      description: 'The same counts for 48 equal parts of the period, the oldest first',
+    }),
+  },
+  { $id: 'WebhookStats', description: 'What became of the deliveries of a webhook' },
+);
+export type WebhookStats = Static<typeof WebhookStatsSchema>;
+
 const AttemptSchema = Type.Object({
   number: Type.Integer({ description: 'Number of the attempt, from 1', examples: [1] }),
   startedAt: instantSchema('When the request was sent'),

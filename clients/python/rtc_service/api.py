@@ -1163,6 +1163,45 @@ class Replay(TypedDict):
     replayed: int
 
 
+class WebhookStats(TypedDict):
+    """What became of the deliveries of a webhook"""
+
+    # Form wh_<id>
+    webhookId: str
+    # By the last attempts of the newest 20 deliveries that were tried, whatever the period: working if all were
+    # accepted, unsteady if some were, failing if none was, unused if there is none
+    health: Literal["unused", "working", "unsteady", "failing"]
+    # Begin of the period
+    since: str
+    # End of the period
+    until: str
+    # The receiver accepted them
+    delivered: int
+    # They failed at their last attempt
+    failed: int
+    # They are sent, retried or waiting
+    pending: int
+    # Whether every delivery of the period was counted; of more than 50,000 in one state only the newest are
+    isComplete: bool
+    # Pending deliveries that the receiver did not accept yet, whatever the period
+    retrying: int
+    # Null if none is pending
+    oldestPendingAt: Optional[str]
+    # The same counts for 48 equal parts of the period, the oldest first
+    periods: list[WebhookStatsPeriodsItem]
+
+
+class WebhookStatsPeriodsItem(TypedDict):
+    # Begin of this part
+    startedAt: str
+    # The receiver accepted them
+    delivered: int
+    # They failed at their last attempt
+    failed: int
+    # They are sent, retried or waiting
+    pending: int
+
+
 class _EventRoomRequired(TypedDict):
     # The media server's id of this session of the room; empty if it is not known
     id: str
@@ -2951,6 +2990,22 @@ class Operations:
             {"since": since},
             None,
             idempotency_key,
+        )
+        return response
+
+    def get_webhook_stats(
+        self,
+        webhook_id: str,
+        *,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+    ) -> WebhookStats:
+        """Count the deliveries of a webhook by what became of them."""
+        response: WebhookStats = self._call(
+            "GET",
+            self._path("/v1/webhooks/{}/stats", webhook_id),
+            {"since": since, "until": until},
+            None,
         )
         return response
 

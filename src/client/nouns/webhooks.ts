@@ -4,6 +4,7 @@ import type {
   DeliveryListQuery,
   DeliveryQuery,
   Replay,
+  WebhookStats,
 } from '../../contract/deliveries.ts';
 import type { Event } from '../../contract/event-payloads.ts';
 import type {
@@ -71,6 +72,12 @@ export class Webhooks {
     await this.#transport.send('DELETE', webhookPath(id), options);
   }
 
+  /** GET /v1/webhooks/:webhookId/stats: returns its health by the newest attempts, and counts of deliveries by outcome. */
+  async stats(id: string, options: WebhookStatsOptions = {}): Promise<WebhookStats> {
+    const { since, until } = options;
+    return await this.#transport.call('GET', webhookPath(id, 'stats') + toQuery({ since, until }), options);
+  }
+
   /** POST /v1/webhooks/:webhookId/test: sends one event and returns the outcome; this may take 10 s. */
   async test(id: string, options?: CallOptions): Promise<WebhookTest> {
     return await this.#transport.call('POST', webhookPath(id, 'test'), options);
@@ -81,6 +88,9 @@ export class Webhooks {
     return await verifyWebhook(delivery);
   }
 }
+
+/** The period, ISO 8601; default the last 24 hours. */
+export type WebhookStatsOptions = CallOptions & { readonly since?: string; readonly until?: string };
 
 /** Page size at most 200; default 50. */
 export type ListDeliveriesOptions = QueryOptions<DeliveryListQuery>;

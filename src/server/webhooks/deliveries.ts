@@ -8,6 +8,10 @@ import {
   DeliverySchema,
   ReplayQuery,
   ReplaySchema,
+  WEBHOOK_HEALTH_WINDOW,
+  type WebhookStats,
+  WebhookStatsQuery,
+  WebhookStatsSchema,
 } from '../../contract/deliveries.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { WebhookParams } from '../../contract/webhooks.ts';
@@ -17,7 +21,7 @@ import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
-import type { Attempt, Delivery, DeliveryState, WebhookStores } from './store.ts';
+import type { Attempt, Delivery, DeliveryState, PartCount, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';
 
 const readPage = pageReader('deliveries');
@@ -107,6 +111,72 @@ function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRec
   };
 }
 
+const DAY_MS = 86_400_000;
+const LONGEST_MS = 400 * DAY_MS;
+const PARTS = 48;
+/** Maximum deliveries of one state that are counted; counting them takes some milliseconds. */
+const MOST_COUNTED = 50_000;
+
+type StatsQuery = {
+  readonly webhookId: string;
+  /** ISO 8601. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+};
+
+/** Throws webhook-not-found, or invalid-request for a period that is empty or too long. */
+async function readStats(
+  { store, clock }: Pick<ReplayDeps, 'store' | 'clock'>,
+  { webhookId, ...asked }: StatsQuery,
+): Promise<WebhookStats> {
+  await findWebhook(store, webhookId);
+  const until = asked.until === undefined ? clock.now() + 1 : Date.parse(asked.until);
+  const since = asked.since === undefined ? until - DAY_MS : Date.parse(asked.since);
+  if (since >= until || until - since > LONGEST_MS) {
+    const detail = 'must be before until, by at most 400 days';
+    throw new ServiceError('invalid-request', `Parameter since ${detail}.`, {
+      errors: [{ parameter: 'since', detail }],
+    });
+  }
+  const partMs = Math.ceil((until - since) / PARTS);
+  const period = { webhookId, since, until, partMs, limit: MOST_COUNTED };
+  const count = (state: DeliveryState) => store.deliveries.countByPart({ ...period, state });
+  // One after the other: on SQLite nothing else runs during a query.
+  const parts = {
+    delivered: await count('delivered'),
+    failed: await count('failed'),
+    pending: await count('pending'),
+  };
+  const sum = (counts: readonly PartCount[]): number => counts.reduce((all, one) => all + one.count, 0);
+  const totals = { delivered: sum(parts.delivered), failed: sum(parts.failed), pending: sum(parts.pending) };
+  const find = (counts: readonly PartCount[], part: number): number =>
+    counts.find((one) => one.part === part)?.count ?? 0;
+  const { retrying, oldestAt } = await store.deliveries.countPending(webhookId, MOST_COUNTED);
+  return {
+    webhookId,
+    health: judgeHealth(await store.deliveries.listTried(webhookId, WEBHOOK_HEALTH_WINDOW)),
+    since: new Date(since).toISOString(),
+    until: new Date(until).toISOString(),
+    ...totals,
+    isComplete: Object.values(totals).every((total) => total < MOST_COUNTED),
+    retrying,
+    oldestPendingAt: oldestAt === null ? null : new Date(oldestAt).toISOString(),
+    periods: Array.from({ length: PARTS }, (_, part) => ({
+      startedAt: new Date(since + part * partMs).toISOString(),
+      delivered: find(parts.delivered, part),
+      failed: find(parts.failed, part),
+      pending: find(parts.pending, part),
+    })),
+  };
+}
+
+function judgeHealth(tried: readonly DeliveryState[]): WebhookStats['health'] {
+  if (tried.length === 0) return 'unused';
+  const accepted = tried.filter((state) => state === 'delivered').length;
+  if (accepted === tried.length) return 'working';
+  return accepted === 0 ? 'failing' : 'unsteady';
+}
+
 type ReplayDeps = {
   readonly store: UnitOfWork<WebhookStores>;
   readonly clock: Clock;
@@ -149,7 +219,7 @@ const ERRORS = ['webhook-not-found', 'storage-unavailable'] as const;
 export type DeliveryRouteDeps = ReplayDeps & ReadDeliveryDeps;
 
 export function deliveryRoutes(deps: DeliveryRouteDeps): readonly Route[] {
-  return [listRoute(deps), readRoute(deps), replayRoute(deps), replayFailedRoute(deps)];
+  return [listRoute(deps), readRoute(deps), replayRoute(deps), replayFailedRoute(deps), statsRoute(deps)];
 }
 
 function listRoute(deps: ReplayDeps): Route {
@@ -190,6 +260,28 @@ function readRoute(deps: ReadDeliveryDeps): Route {
     handle: async ({ params, query }) => ({
       status: 200,
       body: await readDelivery(deps, { ...params, waitSeconds: query.wait ?? 0 }),
+    }),
+  });
+}
+
+function statsRoute(deps: ReplayDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks/:webhookId/stats',
+    operationId: 'getWebhookStats',
+    tag: 'webhooks',
+    summary: 'Count the deliveries of a webhook by what became of them',
+    description:
+      'Counts a period, at most 400 days, and its parts for a plot. `health` is about the newest attempts: it changes with the first one that a receiver does not accept, long before a delivery has failed.',
+    security: 'signed',
+    scopes: ['read', 'webhooks'],
+    params: WebhookParams,
+    query: WebhookStatsQuery,
+    success: { 200: { description: 'The counts', schema: WebhookStatsSchema } },
+    errors: ERRORS,
+    handle: async ({ params, query }) => ({
+      status: 200,
+      body: await readStats(deps, { ...params, ...query }),
     }),
   });
 }

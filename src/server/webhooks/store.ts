@@ -123,6 +123,12 @@ export interface DeliveryStore {
   /** Lists deliveries by (createdAt, id), the newest first. */
   list(query: DeliveryQuery): Promise<readonly Delivery[]>;
   find(webhookId: string, id: string): Promise<Delivery | undefined>;
+  /** Counts the newest deliveries of a state that were created in a period, in equal parts of it; parts without one are left out. */
+  countByPart(query: CountQuery): Promise<readonly PartCount[]>;
+  /** Looks at the newest pending deliveries. */
+  countPending(webhookId: string, limit: number): Promise<PendingCount>;
+  /** Returns the states of the newest deliveries that were tried, the newest first. */
+  listTried(webhookId: string, limit: number): Promise<readonly DeliveryState[]>;
   /** Lists the attempts of several deliveries, in order. */
   listAttempts(deliveryIds: readonly string[]): Promise<readonly Attempt[]>;
   /**
@@ -235,6 +241,26 @@ export type DeliveryQuery = {
   readonly eventId?: string | undefined;
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
+};
+
+export type CountQuery = {
+  readonly webhookId: string;
+  readonly state: DeliveryState;
+  readonly since: number;
+  /** Exclusive. */
+  readonly until: number;
+  /** Length of a part in milliseconds. */
+  readonly partMs: number;
+  readonly limit: number;
+};
+
+/** `part` counts from 0, which begins at `since`. */
+export type PartCount = { readonly part: number; readonly count: number };
+
+export type PendingCount = {
+  /** Pending deliveries that were tried at least once. */
+  readonly retrying: number;
+  readonly oldestAt: number | null;
 };
 
 /** The stores that a transaction about webhooks uses. */

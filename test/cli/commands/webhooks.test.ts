@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Delivery } from '../../../src/contract/deliveries.ts';
+import type { Delivery, WebhookStats } from '../../../src/contract/deliveries.ts';
 import { EVENT_NAMES } from '../../../src/contract/event-names.ts';
 import type { Webhook } from '../../../src/contract/webhooks.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
@@ -312,6 +312,33 @@ describe('webhooks test', () => {
     receiver = await startReceiver();
     expect(code).toBe(7);
     expect(stdout).toContain('ERROR\tthe connection was refused\n');
+  });
+});
+
+describe('webhooks stats', () => {
+  it('tell that a receiver fails at its first refusal, and count by outcome', async () => {
+    const { id } = await create(' --events room_started,participant_joined');
+    const read = async () =>
+      JSON.parse((await stack.rtc(`webhooks stats ${id} --json`)).stdout) as WebhookStats;
+    expect(await read()).toMatchObject({ health: 'unused', delivered: 0, oldestPendingAt: null });
+    receiver.behave((request, response, received) =>
+      respondWith(received.body.event === 'room_started' ? 200 : 500)(request, response, received),
+    );
+    await stack.join(room, 'ada');
+    await receiver.waitFor(() => true, 2);
+    await expect.poll(async () => (await read()).retrying).toBe(1);
+    const stats = await read();
+    expect(stats).toMatchObject({
+      health: 'unsteady',
+      delivered: 1,
+      failed: 0,
+      pending: 1,
+      isComplete: true,
+    });
+    expect(stats.periods).toHaveLength(48);
+    expect(stats.periods.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(1);
+    expect((await stack.rtc(`webhooks stats ${id}`)).stdout).toContain('unsteady');
+    expect((await stack.rtc(`webhooks stats ${id} --since 9999d`)).stderr).toContain('by at most 400 days');
   });
 });
 

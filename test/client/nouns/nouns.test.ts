@@ -92,6 +92,11 @@ const CALLS: readonly (readonly [name: string, call: Call, request: string])[] =
   ['webhooks.update', (c) => c.webhooks.update('wh_1', { url }), `PATCH /v1/webhooks/wh_1 {"url":"${url}"}`],
   ['webhooks.put', (c) => c.webhooks.put('wh_1', { secret: 's' }), 'PUT /v1/webhooks/wh_1 {"secret":"s"}'],
   ['webhooks.delete', (c) => c.webhooks.delete('wh_1'), 'DELETE /v1/webhooks/wh_1'],
+  [
+    'webhooks.stats',
+    (c) => c.webhooks.stats('wh_1', { since: 'S', until: 'U' }),
+    'GET /v1/webhooks/wh_1/stats?since=S&until=U',
+  ],
   ['webhooks.test', (c) => c.webhooks.test('wh_1'), 'POST /v1/webhooks/wh_1/test'],
   [
     'deliveries.list',

@@ -23,7 +23,7 @@ import { printHint, printStatus, printWarning } from '../../terminal/terminal.ts
 import { EVENT_FIELDS, EVENT_FILTER } from '../events/event-view.ts';
 import { tailEvents } from '../events/follow.ts';
 import { FORWARD_TO, forward, readSigner, SECRET_VARIABLE } from '../events/forward.ts';
-import { deliveries, replay, test } from './delivery-commands.ts';
+import { deliveries, replay, stats, test } from './delivery-commands.ts';
 import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
 import {
@@ -319,6 +319,7 @@ export const commands: readonly Command[] = [
   remove,
   test,
   deliveries,
+  stats,
   replay,
   rotate,
   verify,

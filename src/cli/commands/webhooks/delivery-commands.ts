@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryList } from '../../../contract/deliveries.ts';
+import type { Delivery, DeliveryList, WebhookStats } from '../../../contract/deliveries.ts';
 import { hintSentence } from '../../../contract/hint.ts';
 import type { WebhookTest } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
@@ -16,6 +16,7 @@ import {
   optionalArgument,
 } from '../../framework/parameters.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
+import type { Palette } from '../../terminal/terminal.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
 import {
   ATTEMPT_FIELDS,
@@ -66,6 +67,76 @@ export const test = defineCommand({
             ...(response.hint === undefined ? [] : [hintSentence(response.hint)]),
             `To see its response: rtc webhooks deliveries ${id} --attempts --limit 1`,
           ],
+    });
+  },
+});
+
+const STATS_FIELDS = [
+  'webhookId',
+  'health',
+  'since',
+  'until',
+  'delivered',
+  'failed',
+  'pending',
+  'retrying',
+  'isComplete',
+  'oldestPendingAt',
+  'periods',
+] as const satisfies readonly (keyof WebhookStats)[];
+
+const HEALTH_PAINT: Readonly<Record<WebhookStats['health'], keyof Palette>> = {
+  unused: 'faint',
+  working: 'good',
+  unsteady: 'warning',
+  failing: 'bad',
+};
+
+const STATS_COLUMNS: readonly Column<WebhookStats>[] = [
+  { heading: 'HEALTH', value: ({ health }) => health, paint: ({ health }) => HEALTH_PAINT[health] },
+  { heading: 'DELIVERED', value: ({ delivered }) => delivered },
+  { heading: 'FAILED', value: ({ failed }) => failed },
+  { heading: 'PENDING', value: ({ pending }) => pending },
+  { heading: 'RETRYING', value: ({ retrying }) => retrying },
+  {
+    heading: 'OLDEST-PENDING',
+    value: ({ oldestPendingAt }) =>
+      oldestPendingAt === null ? undefined : { instantMs: Date.parse(oldestPendingAt) },
+  },
+  { heading: 'SINCE', value: ({ since }) => ({ instantMs: Date.parse(since) }) },
+];
+
+export const stats = defineCommand({
+  noun: 'webhooks',
+  verb: 'stats',
+  summary: 'Count the deliveries of a webhook, and tell whether its receiver works',
+  description:
+    'HEALTH is about the newest attempts: working, unsteady if some were not accepted, failing if none was. The counts are of the last 24 hours.',
+  needs: 'service',
+  fields: STATS_FIELDS,
+  arguments: { id: WEBHOOK_ID },
+  options: {
+    since: option('--since <when>', 'count since then: 1h, 7d, or an instant', { parse: pastMoment }),
+  },
+  examples: [
+    { line: 'rtc webhooks stats wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'The last 24 hours' },
+    {
+      line: 'rtc webhooks stats wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --since 7d --json health,failed',
+      does: 'Two figures of a week',
+    },
+  ],
+  async run(context, { id, since }) {
+    const client = await context.client();
+    const from = since?.(context.io.clock());
+    const response = await client.webhooks.stats(id, {
+      ...(from === undefined ? {} : { since: from }),
+      signal: context.io.signal,
+    });
+    return record({
+      response,
+      record: response,
+      columns: STATS_COLUMNS,
+      notes: response.isComplete ? [] : ['Of more than 50,000 in one state only the newest are counted.'],
     });
   },
 });

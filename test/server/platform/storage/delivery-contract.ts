@@ -3,6 +3,7 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { NewEvent } from '../../../../src/server/events/store.ts';
 import type {
   ClaimRequest,
+  CountQuery,
   Delivery,
   DeliveryOutcome,
   NewAttempt,
@@ -62,6 +63,55 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
       if (made === undefined) throw new Error(`the delivery ${id} was not made`);
       return made;
     };
+
+    describe('counts', () => {
+      it('have the deliveries of a period by its parts, and the newest of a state only', async () => {
+        await addWebhooks('hook', 'other');
+        for (const [id, createdAt] of [
+          ['a', 1000],
+          ['b', 1999],
+          ['c', 2000],
+          ['d', 2999],
+          ['e', 3000],
+        ] as const)
+          await make(id, 'delivered', { createdAt });
+        await make('f', 'failed', { createdAt: 2500 });
+        await make('p', 'pending', { createdAt: 2500 });
+        await make('x', 'delivered', { createdAt: 2500, webhookId: 'other' });
+        const period = { webhookId: 'hook', since: 1000, until: 3000, partMs: 500, limit: 99 };
+        const count = (changes: Partial<CountQuery>) =>
+          store.deliveries.countByPart({ ...period, state: 'delivered', ...changes });
+        expect(await count({})).toEqual([
+          { part: 0, count: 1 },
+          { part: 1, count: 1 },
+          { part: 2, count: 1 },
+          { part: 3, count: 1 },
+        ]);
+        expect(await count({ limit: 2 })).toEqual([
+          { part: 2, count: 1 },
+          { part: 3, count: 1 },
+        ]);
+        expect(await count({ state: 'failed' })).toEqual([{ part: 3, count: 1 }]);
+        expect(await count({ state: 'pending' })).toEqual([{ part: 3, count: 1 }]);
+        expect(await count({ state: 'cancelled' })).toEqual([]);
+      });
+
+      it('tell what is retried, and what became of the newest tries', async () => {
+        await addWebhooks('hook');
+        expect(await store.deliveries.countPending('hook', 9)).toEqual({ retrying: 0, oldestAt: null });
+        await make('a', 'delivered', { createdAt: 1000 });
+        await make('b', 'failed', { createdAt: 2000 });
+        await make('p', 'pending', { createdAt: 4000 });
+        await insert(newDelivery('r', { createdAt: 3000, leaseOwner: 'maker', leaseUntil: 9999 }));
+        await store.deliveries.recordOutcomes('maker', [
+          { ...settled('r', 'failed'), next: { state: 'pending', dueAt: 9000 } },
+        ]);
+        expect(await store.deliveries.countPending('hook', 9)).toEqual({ retrying: 1, oldestAt: 3000 });
+        expect(await store.deliveries.countPending('hook', 1)).toEqual({ retrying: 0, oldestAt: 4000 });
+        expect(await store.deliveries.listTried('hook', 9)).toEqual(['pending', 'failed', 'delivered']);
+        expect(await store.deliveries.listTried('hook', 2)).toEqual(['pending', 'failed']);
+      });
+    });
 
     describe('webhooks', () => {
       it('are stored with all of their fields', async () => {

@@ -252,6 +252,7 @@ async function administer({ recorder, receiver }: Scene, firstId: string): Promi
   });
   const deliveryId = deliveries[0]?.id ?? '';
   await recorder.send('getDelivery', { path: { ...path, deliveryId }, query: { wait: '5' } });
+  await recorder.send('getWebhookStats', { path });
   await recorder.send('replayDelivery', { path: { ...path, deliveryId } });
   await recorder.send('replayFailedDeliveries', { path, query: { since: '2026-01-31T09:30:00.000Z' } });
   await recorder.send('deleteWebhook', { path });
