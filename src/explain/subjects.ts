@@ -7,16 +7,77 @@ import type { Recording } from '../contract/recordings.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
 import type { Webhook } from '../contract/webhooks.ts';
 import { type Attempt, describeReason, explainDeliveries, mend, type Reading } from './explain-deliveries.ts';
-import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
-import { describeRequest, ifFound, momentOfEvent, momentOfRequest, readEvents } from './timeline.ts';
+import { explainRoom } from './explain-room.ts';
+import {
+  combine,
+  type Explanation,
+  type Moment,
+  type NextStep,
+  type Part,
+  type SubjectKind,
+} from './explanation.ts';
+import {
+  describeRequest,
+  ifFound,
+  momentOfEvent,
+  momentOfRequest,
+  readAudit,
+  readEvents,
+} from './timeline.ts';
 
 const SHOWN_BODY = 120;
 
 /** Tolerance: the clocks of the recorder and the service may differ, and an end is reported some seconds late. */
 const AROUND_MS = 60_000;
 
+type Subject = { readonly kind: SubjectKind; readonly id: string };
+
+/** Why there is nothing to explain, and how to find what there is. */
+type Missing = { readonly missing: string; readonly next: string };
+
+/** Explains what happened to a room, recording, delivery or request, how it is now, and what to do next. */
+export async function explainSubject(
+  reading: Reading,
+  { kind, id }: Subject,
+  nowMs: number,
+): Promise<Explanation | Missing> {
+  return await EXPLAIN[kind](reading, id, nowMs);
+}
+
+type Explain = (reading: Reading, id: string, nowMs: number) => Promise<Explanation | Missing>;
+
+const EXPLAIN: Readonly<Record<SubjectKind, Explain>> = {
+  room: async (reading, name, nowMs) =>
+    (await explainRoom(reading, name, nowMs)) ?? {
+      missing: `no room ${name} is open, and nothing is stored of one`,
+      next: 'list them: rtc sessions list',
+    },
+  recording: async (reading, id) => {
+    const { client, signal } = reading;
+    const found = await ifFound(client.recordings.get(id, { signal }));
+    if (found !== undefined) return await explainRecording(reading, found);
+    return { missing: `there is no recording ${id}`, next: 'list them: rtc recordings list' };
+  },
+  delivery: async (reading, id) => {
+    const found = await findDelivery(reading, id);
+    if (found !== undefined) return await explainDelivery(reading, found);
+    return { missing: `no webhook has a delivery ${id}`, next: 'list them: rtc webhooks list' };
+  },
+  request: async (reading, given) => {
+    const id = given.replace(/^urn:uuid:/i, '');
+    const entries = await readAudit(reading, { requestId: id });
+    const found = entries === undefined ? undefined : explainRequest(id, entries);
+    if (found !== undefined) return found;
+    const missing =
+      entries === undefined
+        ? `this key may not read the audit log, so request ${id} cannot be looked up`
+        : `the audit log has no request ${id}; it only has requests that change something`;
+    return { missing, next: `search the service's log for ${id}; it has every request` };
+  },
+};
+
 /** Explains a request by its id, which every error has. */
-export function explainRequest(requestId: string, entries: readonly AuditEntry[]): Explanation | undefined {
+function explainRequest(requestId: string, entries: readonly AuditEntry[]): Explanation | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
   const isTrouble = last.status >= 400;
@@ -52,7 +113,7 @@ function suggestNextForRequest({ requestId, status, ids }: AuditEntry): readonly
 }
 
 /** Searches all webhooks, because the id of a delivery does not name its webhook. Returns undefined when none has it. */
-export async function findDelivery(
+async function findDelivery(
   { client, signal }: Reading,
   id: string,
 ): Promise<{ readonly delivery: Delivery; readonly webhook: Webhook } | undefined> {
@@ -66,7 +127,7 @@ export async function findDelivery(
 type Found = { readonly delivery: Delivery; readonly webhook: Webhook };
 
 /** Explains a delivery: its event, every attempt, and why it has not succeeded. */
-export async function explainDelivery(reading: Reading, { delivery, webhook }: Found): Promise<Explanation> {
+async function explainDelivery(reading: Reading, { delivery, webhook }: Found): Promise<Explanation> {
   const { id, eventId, attempts, status, createdAt } = delivery;
   const events = await readEvents(reading, { sinceMs: Date.parse(createdAt) });
   const event = events.find((one) => one.id === eventId);
@@ -144,7 +205,7 @@ function suggestNextForDelivery(
 }
 
 /** Explains a recording, with the events of its room during the recording. */
-export async function explainRecording(reading: Reading, recording: Recording): Promise<Explanation> {
+async function explainRecording(reading: Reading, recording: Recording): Promise<Explanation> {
   const { recordingId, roomId } = recording;
   const since = recording.startedAt ?? recording.stoppedAt ?? recording.endedAt;
   const events =

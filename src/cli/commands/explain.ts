@@ -1,6 +1,4 @@
 import { plural } from '../../contract/amounts.ts';
-import type { Reading } from '../../explain/explain-deliveries.ts';
-import { explainRoom } from '../../explain/explain-room.ts';
 import {
   EXPLANATION_FIELDS,
   type Explanation,
@@ -8,10 +6,8 @@ import {
   SUBJECT_KINDS,
   type SubjectKind,
 } from '../../explain/explanation.ts';
-import { explainDelivery, explainRecording, explainRequest, findDelivery } from '../../explain/subjects.ts';
-import { ifFound, readAudit } from '../../explain/timeline.ts';
+import { explainSubject } from '../../explain/subjects.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
-import type { Context } from '../framework/context.ts';
 import {
   argument,
   type Command,
@@ -58,43 +54,14 @@ const explain = defineCommand({
   ],
   async run(context, { subject, as, limit }) {
     const kind = as ?? findKind(subject);
-    const explanation = await EXPLAIN[kind](context, subject);
+    const reading = { client: await context.readOnlyClient(), signal: context.io.signal };
+    const explanation = await explainSubject(reading, { kind, id: subject }, context.io.clock());
+    if ('missing' in explanation) throw new CliError(EXIT.notFound, explanation.missing, explanation.next);
     return text(renderExplanation(context.terminal, explanation, limit ?? SHOWN_MOMENTS), {
       response: explanation,
     });
   },
 });
-
-const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Promise<Explanation>>> = {
-  room: async (context, name) => {
-    const found = await explainRoom(await openReading(context), name, context.io.clock());
-    return found ?? missing(`no room ${name} is open, and nothing is stored of one`, 'rtc sessions list');
-  },
-  recording: async (context, id) => {
-    const reading = await openReading(context);
-    const { client, signal } = reading;
-    const found = await ifFound(client.recordings.get(id, { signal }));
-    if (found === undefined) return missing(`there is no recording ${id}`, 'rtc recordings list');
-    return await explainRecording(reading, found);
-  },
-  delivery: async (context, id) => {
-    const reading = await openReading(context);
-    const found = await findDelivery(reading, id);
-    if (found === undefined) return missing(`no webhook has a delivery ${id}`, 'rtc webhooks list');
-    return await explainDelivery(reading, found);
-  },
-  request: async (context, given) => {
-    const id = given.replace(/^urn:uuid:/i, '');
-    const entries = await readAudit(await openReading(context), { requestId: id });
-    const found = entries === undefined ? undefined : explainRequest(id, entries);
-    if (found !== undefined) return found;
-    const reason =
-      entries === undefined
-        ? `this key may not read the audit log, so request ${id} cannot be looked up`
-        : `the audit log has no request ${id}; it only has requests that change something`;
-    throw new CliError(EXIT.notFound, reason, `search the service's log for ${id}; it has every request`);
-  },
-};
 
 export const commands: readonly Command[] = [explain];
 
@@ -104,14 +71,6 @@ function findKind(subject: string): SubjectKind {
   if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
   const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
   return isUuid ? 'request' : 'room';
-}
-
-async function openReading(context: Context): Promise<Reading> {
-  return { client: await context.readOnlyClient(), signal: context.io.signal };
-}
-
-function missing(what: string, listing: string): never {
-  throw new CliError(EXIT.notFound, what, `list them: ${listing}`);
 }
 
 /**
