@@ -272,7 +272,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   typebox: ['src/contract/', 'src/server/platform/http/', 'src/server/platform/openapi/', '*-routes.ts'],
   // QR codes on a terminal.
   uqr: ['src/cli/commands/rooms/'],
-  uplot: ['src/web/console/'],
   wouter: ['src/web/console/'],
   undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/platform/livekit/clients.ts'],
 };

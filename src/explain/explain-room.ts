@@ -27,13 +27,52 @@ export async function explainRoom(
   if (room === undefined && newest === undefined && blocks.length === 0) return undefined;
   const session =
     newest === undefined ? undefined : await ifFound(client.sessions.get(newest.sessionId, { signal }));
+  const explanation = await explainCall(reading, { name, room, session, blocks }, nowMs);
+  return { subject: { kind: 'room', id: name }, ...explanation };
+}
+
+/** Explains one session of a room, also one that was followed by others. Returns undefined when it is not stored. */
+export async function explainSession(
+  reading: Reading,
+  id: string,
+  nowMs: number,
+): Promise<Explanation | undefined> {
+  const { client, signal } = reading;
+  const session = await ifFound(client.sessions.get(id, { signal }));
+  if (session === undefined) return undefined;
+  const { roomId: name, endedAt } = session;
+  const room = endedAt === null ? await ifFound(client.rooms.get(name, { signal })) : undefined;
+  const explanation = await explainCall(reading, { name, room, session, blocks: [] }, nowMs);
+  return { subject: { kind: 'session', id }, ...explanation };
+}
+
+type Call = {
+  readonly name: string;
+  /** The room, as the media server has it. */
+  readonly room: Room | undefined;
+  readonly session: SessionDetail | undefined;
+  readonly blocks: readonly Block[];
+};
+
+/** Events are stored some time after they happened. */
+const STORED_LATER_MS = 60_000;
+
+async function explainCall(
+  reading: Reading,
+  { name, room, session, blocks }: Call,
+  nowMs: number,
+): Promise<Omit<Explanation, 'subject'>> {
+  const { client, signal } = reading;
+  const untilMs = session?.endedAt == null ? undefined : Date.parse(session.endedAt) + STORED_LATER_MS;
+  const isWithin = (at: string): boolean => untilMs === undefined || Date.parse(at) <= untilMs;
   const sinceMs = session === undefined ? nowMs - LOOKED_BACK_MS : Date.parse(session.createdAt);
-  const events = await readEvents(reading, { room: name, sinceMs });
+  const stored = await readEvents(reading, { room: name, sinceMs, untilMs });
+  const events = stored.filter((event) => session === undefined || event.room?.id === session.sessionId);
   const requests = await readAudit(reading, { roomId: name, since: new Date(sinceMs).toISOString() });
   const people = room === undefined ? undefined : await ifFound(client.participants.list(name, { signal }));
   const parts = [
     { timeline: events.flatMap((event) => momentOfEvent(event) ?? []) },
-    { timeline: (requests ?? []).map(momentOfRequest) },
+    { timeline: (requests ?? []).filter(({ occurredAt }) => isWithin(occurredAt)).map(momentOfRequest) },
     compare(room, session),
     ...(session === undefined ? [] : [partOfResults(session)]),
     await explainDeliveries(reading, events),
@@ -42,9 +81,10 @@ export async function explainRoom(
   const present = people?.participants.map(({ identity }) => identity);
   const { next, ...combined } = combine(parts);
   const looking =
-    room === undefined ? lastSteps(newest) : [step('watch it', `rtc events tail --room ${shellQuote(name)}`)];
+    room === undefined
+      ? lastSteps(session)
+      : [step('watch it', `rtc events tail --room ${shellQuote(name)}`)];
   return {
-    subject: { kind: 'room', id: name },
     headline: writeHeadline(name, { room, session, present, nowMs }),
     ...combined,
     next: [...next, ...looking],

@@ -14,7 +14,7 @@ export type Explanation = {
   readonly next: readonly NextStep[];
 };
 
-export const SUBJECT_KINDS = ['room', 'recording', 'delivery', 'request'] as const;
+export const SUBJECT_KINDS = ['room', 'session', 'recording', 'delivery', 'request'] as const;
 export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 
 export type Moment = {

@@ -7,7 +7,7 @@ import type { Recording } from '../contract/recordings.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
 import type { Webhook } from '../contract/webhooks.ts';
 import { type Attempt, describeReason, explainDeliveries, mend, type Reading } from './explain-deliveries.ts';
-import { explainRoom } from './explain-room.ts';
+import { explainRoom, explainSession } from './explain-room.ts';
 import {
   combine,
   type Explanation,
@@ -50,6 +50,11 @@ const EXPLAIN: Readonly<Record<SubjectKind, Explain>> = {
   room: async (reading, name, nowMs) =>
     (await explainRoom(reading, name, nowMs)) ?? {
       missing: `no room ${name} is open, and nothing is stored of one`,
+      next: 'list them: rtc sessions list',
+    },
+  session: async (reading, id, nowMs) =>
+    (await explainSession(reading, id, nowMs)) ?? {
+      missing: `no session ${id} is stored`,
       next: 'list them: rtc sessions list',
     },
   recording: async (reading, id) => {

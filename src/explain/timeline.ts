@@ -7,17 +7,24 @@ import type { Moment } from './explanation.ts';
 
 /** Maximum events that are read; a busy room has more in a day than anybody reads. */
 const MOST = 10_000;
+/** Events are listed in the order in which they were stored, some time after they happened. */
+const STORED_LATER_MS = 3_600_000;
 
-type WantedEvents = { readonly room?: string; readonly sinceMs: number };
+type WantedEvents = {
+  readonly room?: string;
+  readonly sinceMs: number;
+  readonly untilMs?: number | undefined;
+};
 
-/** Reads the room's events since an instant, the oldest first; of very many only the last ones. */
+/** Reads the room's events of a period, the oldest first; of very many only the last ones. */
 export async function readEvents(
   { client, signal }: Reading,
-  { room, sinceMs }: WantedEvents,
+  { room, sinceMs, untilMs = Number.POSITIVE_INFINITY }: WantedEvents,
 ): Promise<readonly Event[]> {
   const since = new Date(Math.max(0, sinceMs)).toISOString();
   const events: Event[] = [];
   for await (const event of client.events.all({ roomId: room, since, signal })) {
+    if (Date.parse(event.timestamp) > untilMs + STORED_LATER_MS) break;
     events.push(event);
     if (events.length > MOST) events.shift();
   }

@@ -29,7 +29,7 @@ const explain = defineCommand({
   verb: '',
   summary: 'Explain what happened to a room, recording, delivery or request',
   description:
-    'Prints one timeline of events, deliveries, recordings and requests, the present state, and what to do next. It changes nothing. EG_… or rec_… is a recording, dlv_… a delivery, and the id that an error names is a request; anything else is a room.',
+    'Prints one timeline of events, deliveries, recordings and requests, the present state, and what to do next. It changes nothing. EG_… or rec_… is a recording, RM_… a session, dlv_… a delivery, and the id that an error names is a request; anything else is a room.',
   needs: 'service',
   fields: EXPLANATION_FIELDS,
   arguments: { subject: argument('room, or id of a recording, delivery or request', { completes: 'rooms' }) },
@@ -68,6 +68,7 @@ export const commands: readonly Command[] = [explain];
 /** Recognises the kind by the form of the id. A room may have any name. */
 function findKind(subject: string): SubjectKind {
   if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
+  if (/^RM_[\w-]+$/.test(subject)) return 'session';
   if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
   const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
   return isUuid ? 'request' : 'room';

@@ -17,6 +17,7 @@ export const KEYS = {
   deliveries: () => ['deliveries'],
   ingress: (room: string) => ['ingress', room],
   audit: () => ['audit'],
+  explanations: () => ['explanations'],
 } as const;
 
 export function keysOfEvent({ event, room }: Event): readonly (readonly string[])[] {
@@ -31,7 +32,7 @@ export function keysOfEvent({ event, room }: Event): readonly (readonly string[]
           KEYS.blocks(room.name),
         ];
   // The effect of a request is an event; its result is in the log.
-  const all = [...ofRoom, KEYS.deliveries(), KEYS.audit()];
+  const all = [...ofRoom, KEYS.deliveries(), KEYS.audit(), KEYS.explanations()];
   if (event.startsWith('egress_') || event.startsWith('recording_')) return [...all, KEYS.recordings()];
   if (event.startsWith('transcription_')) return [...all, KEYS.transcriptions()];
   if (event.startsWith('ingress_') && room !== null) return [...all, KEYS.ingress(room.name)];

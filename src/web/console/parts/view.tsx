@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { CommandLine } from './command-line.tsx';
 
 type ViewProps = {
@@ -18,6 +18,10 @@ type ViewProps = {
 /** A page of the console: its heading, its actions, and the command that does the same. */
 export function View({ title, note, command, actions, children, ...flags }: ViewProps) {
   const { isFilled = false, isOffline = false } = flags;
+  const name = typeof title === 'string' ? title : undefined;
+  useEffect(() => {
+    document.title = name === undefined ? 'rtc console' : `${name} · rtc console`;
+  }, [name]);
   return (
     <div className={isFilled ? 'view view-filled' : 'view'}>
       <header className="view-head">
@@ -45,10 +49,22 @@ export function Empty({ title, children }: EmptyProps) {
   );
 }
 
+/** Nothing for a moment, so that a fast answer does not flicker; then lines to come; after five seconds the reason to wait. */
 export function Loading() {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setLong(true), LONG_MS);
+    return () => window.clearTimeout(timer);
+  }, []);
   return (
-    <p className="loading faint" role="status">
-      Loading…
-    </p>
+    <div className="loading faint" role="status">
+      <span className="sr-only">Loading</span>
+      <span className="skeleton" aria-hidden />
+      <span className="skeleton" aria-hidden />
+      <span className="skeleton" aria-hidden />
+      {isLong && <p>The service has not answered for five seconds. This goes on as soon as it does.</p>}
+    </div>
   );
 }
+
+const LONG_MS = 5_000;

@@ -11,6 +11,7 @@ import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { WhatHappened } from '../parts/what-happened.tsx';
 import { Transcript } from '../transcriptions/transcript.tsx';
 import { isUnderWay, TranscriptionStatus } from '../transcriptions/transcription-status.tsx';
 import { describeBytes, fileLink, RecordingStatus } from './recording-status.tsx';
@@ -36,7 +37,10 @@ export function RecordingView({ id }: { readonly id: string }) {
       command={writeCommand('recordings', 'get', id)}
       actions={
         data === undefined ? undefined : (
-          <RecordingActions recording={data} hasTranscript={transcription.data?.status === 'completed'} />
+          <>
+            <WhatHappened kind="recording" id={id} />
+            <RecordingActions recording={data} hasTranscript={transcription.data?.status === 'completed'} />
+          </>
         )
       }
     >

@@ -13,6 +13,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Clock, describeDuration } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { WhatHappened } from '../parts/what-happened.tsx';
 import { useConsole } from '../shell/console-state.tsx';
 import { Participants } from './participants.tsx';
 import { CloseButton, MetadataButton } from './room-buttons.tsx';
@@ -74,7 +75,12 @@ function useRoom(name: string) {
 
 function ClosedRoom({ name }: { readonly name: string }) {
   return (
-    <View title={name} note="closed" command={writeCommand('rooms', 'create', name)}>
+    <View
+      title={name}
+      note="closed"
+      command={writeCommand('rooms', 'create', name)}
+      actions={<WhatHappened kind="room" id={name} />}
+    >
       <Empty title="This room is not open">
         <p>It was closed, or nobody has joined it yet. It appears here again as soon as it opens.</p>
       </Empty>
@@ -155,6 +161,7 @@ function RoomActions({ room, participants, isRecorded, isTranscribed }: Props) {
       <JoinButton room={room.name} />
       <RecordButton room={room.name} isRecorded={isRecorded} />
       <TranscribeButton room={room.name} isTranscribed={isTranscribed} />
+      <WhatHappened kind="room" id={room.name} />
       <CloseButton room={room} participants={participants} isRecorded={isRecorded} />
     </>
   );

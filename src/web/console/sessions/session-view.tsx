@@ -11,6 +11,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { WhatHappened } from '../parts/what-happened.tsx';
 import { describeBytes, RecordingStatus } from '../recordings/recording-status.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
 import { drawLanes, type Lane, type Span, spanIn } from './lanes.ts';
@@ -28,11 +29,14 @@ export function SessionView({ id }: { readonly id: string }) {
       note={data === undefined ? undefined : <SessionStatus status={data.status} />}
       command={writeCommand('sessions', 'get', id)}
       actions={
-        data?.status === 'open' ? (
-          <Link className="button" href={roomLink(data.roomId)}>
-            Go to the room
-          </Link>
-        ) : undefined
+        <>
+          <WhatHappened kind="session" id={id} />
+          {data?.status === 'open' && (
+            <Link className="button" href={roomLink(data.roomId)}>
+              Go to the room
+            </Link>
+          )}
+        </>
       }
     >
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}

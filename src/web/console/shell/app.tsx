@@ -6,6 +6,7 @@ import {
   Film,
   History,
   IdCard,
+  LayoutDashboard,
   Radio,
   ScrollText,
   ShieldAlert,
@@ -14,6 +15,7 @@ import {
 } from 'lucide-react';
 import { type ComponentType, type LazyExoticComponent, lazy, Suspense, useEffect, useRef } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { SUBJECT_KINDS } from '../../../explain/explanation.ts';
 import type { Connection } from '../api/live-events.ts';
 import { Events } from '../events/events-view.tsx';
 import { ChangeProvider } from '../parts/changes.tsx';
@@ -25,6 +27,10 @@ import { Rooms } from '../rooms/rooms-view.tsx';
 import { useConsole } from './console-state.tsx';
 
 /* Views that are not needed at the start are loaded when they are opened. */
+const Overview = lazyView(async () => (await import('../overview/overview.tsx')).Overview);
+
+const ExplainView = lazyView(async () => (await import('../explain/explain-view.tsx')).ExplainView);
+
 const Sessions = lazyView(async () => (await import('../sessions/sessions-view.tsx')).Sessions);
 
 const SessionView = lazyView(async () => (await import('../sessions/session-view.tsx')).SessionView);
@@ -95,7 +101,18 @@ function Views() {
     <Suspense fallback={<Loading />}>
       <Switch>
         <Route path="/">
-          <Redirect to="/rooms" replace />
+          <Redirect to="/overview" replace />
+        </Route>
+        <Route path="/overview" component={Overview} />
+        <Route path="/explain/:kind/:id">
+          {({ kind, id }) => {
+            const known = SUBJECT_KINDS.find((each) => each === kind);
+            return known === undefined ? (
+              <NoSuchView />
+            ) : (
+              <ExplainView kind={known} id={decodeURIComponent(id)} />
+            );
+          }}
         </Route>
         <Route path="/rooms" component={Rooms} />
         <Route path="/rooms/:room">{({ room }) => <RoomView room={decodeURIComponent(room)} />}</Route>
@@ -117,11 +134,19 @@ function Views() {
         <Route path="/fiscal" component={FiscalCodes} />
         <Route path="/audit" component={Audit} />
         <Route path="/doctor" component={Doctor} />
-        <Route>
-          <Empty title="There is no such view." />
-        </Route>
+        <Route component={NoSuchView} />
       </Switch>
     </Suspense>
+  );
+}
+
+function NoSuchView() {
+  return (
+    <Empty title="There is no such view">
+      <p>
+        <Link href="/overview">Go to the overview</Link>
+      </p>
+    </Empty>
   );
 }
 
@@ -189,6 +214,7 @@ function NotLoaded() {
 }
 
 const VIEWS = [
+  { path: '/overview', name: 'Overview', Icon: LayoutDashboard },
   { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
   { path: '/sessions', name: 'Sessions', Icon: History },
   { path: '/recordings', name: 'Recordings', Icon: Film },

@@ -20,6 +20,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
 import { Empty, Loading } from '../parts/view.tsx';
+import { WhatHappened } from '../parts/what-happened.tsx';
 import { DeliveryStatus } from './delivery-status.tsx';
 import { useDeliveries } from './use-deliveries.ts';
 
@@ -189,6 +190,7 @@ function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
         >
           Replay
         </ChangeButton>
+        <WhatHappened kind="delivery" id={id} />
       </div>
       <h3>Attempts</h3>
       {attempts.length === 0 && <p className="faint">None yet.</p>}

@@ -40,22 +40,6 @@ export function useDeliveries(webhookId: string, status: Delivery['status'] | un
   return { ...data, error, isLoading, more, forget };
 }
 
-/** The newest deliveries of all states, for the plot. */
-export function useNewestDeliveries(webhookId: string): readonly Delivery[] {
-  const log = useMemo(() => new DeliveryLog(webhookId, [undefined]), [webhookId]);
-  const { data = NONE } = useQuery({
-    queryKey: [...KEYS.deliveries(), webhookId, 'newest'],
-    queryFn: async () => {
-      let found = await log.refresh();
-      while (found.hasMore && found.rows.length < MOST_PLOTTED) found = await log.more();
-      return found;
-    },
-  });
-  return data.rows;
-}
-
-export const MOST_PLOTTED = 1_000;
-
 const SOONEST_MS = 1_000;
 
 const LATEST_MS = 30_000;

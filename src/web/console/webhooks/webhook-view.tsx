@@ -1,18 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
-import type { Delivery } from '../../../contract/deliveries.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
+import { DAY_MS, findBegin, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { Status } from '../parts/status.tsx';
-import { Ago } from '../parts/time.tsx';
 import { Loading, View } from '../parts/view.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { MOST_PLOTTED, useNewestDeliveries } from './use-deliveries.ts';
 import { WebhookActions } from './webhook-changes.tsx';
+import { DeliveryBars, WebhookHealth } from './webhook-health.tsx';
 
 /** One webhook: a summary of its deliveries, and each of them. */
 export function WebhookView({ id }: { readonly id: string }) {
@@ -49,48 +47,52 @@ function noteOf({ events, ordering, createdBy }: Webhook): string | undefined {
   return notes.length === 0 ? undefined : notes.join('; ');
 }
 
-const DeliveryPlot = lazy(async () => ({ default: (await import('./delivery-plot.tsx')).DeliveryPlot }));
-
-/** Numbers and a plot of the newest deliveries, and how long the oldest has waited. */
-export function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
-  const deliveries = useNewestDeliveries(webhookId);
-  if (deliveries.length === 0) return null;
-  const count = (state: Delivery['status']): string =>
-    deliveries.filter(({ status }) => status === state).length.toLocaleString();
-  const waiting = deliveries.filter(({ status }) => status === 'pending');
-  const oldest = waiting.map(({ createdAt }) => createdAt).toSorted()[0];
+/** Its health, and what became of the deliveries of a period. */
+function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
+  const [periodMs, setPeriodMs] = useState<number>(DAY_MS);
+  const { data, error } = useQuery({
+    queryKey: [...KEYS.deliveries(), webhookId, 'stats', periodMs],
+    queryFn: () => client.webhooks.stats(webhookId, { since: findBegin(periodMs) }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ATTEMPTS_MS,
+  });
+  if (error !== null) return <Problem error={error} />;
+  const count = (amount: number | undefined): string => amount?.toLocaleString() ?? '…';
   return (
-    <section className="summary" aria-label="Newest deliveries">
+    <section className="summary" aria-label="Deliveries of a period">
+      <div className="summary-head">
+        {data !== undefined && <WebhookHealth health={data.health} />}
+        <PeriodSelect value={periodMs} onChange={setPeriodMs} />
+      </div>
       <dl>
         <div>
-          <dt>
-            <Status tone="good">Delivered</Status>
-          </dt>
-          <dd>{count('delivered')}</dd>
+          <dt>Delivered</dt>
+          <dd>{count(data?.delivered)}</dd>
         </div>
         <div>
-          <dt>
-            <Status tone="bad">Failed</Status>
-          </dt>
-          <dd>{count('failed')}</dd>
+          <dt>Failed</dt>
+          <dd className={data !== undefined && data.failed > 0 ? 'amount-bad' : undefined}>
+            {count(data?.failed)}
+          </dd>
         </div>
         <div>
-          <dt>
-            <Status tone="warning">Waiting</Status>
-          </dt>
-          <dd>{count('pending')}</dd>
+          <dt>Waiting</dt>
+          <dd>{count(data?.pending)}</dd>
         </div>
         <div>
-          <dt>Oldest waiting</dt>
-          <dd className="summary-age">{oldest === undefined ? 'None' : <Ago at={oldest} />}</dd>
+          <dt>Retried now</dt>
+          <dd className={data !== undefined && data.retrying > 0 ? 'amount-warning' : undefined}>
+            {count(data?.retrying)}
+          </dd>
         </div>
       </dl>
-      <Suspense fallback={<div className="plot" />}>
-        <DeliveryPlot deliveries={deliveries} />
-      </Suspense>
-      {deliveries.length >= MOST_PLOTTED && (
-        <p className="faint">The newest {deliveries.length.toLocaleString()} deliveries.</p>
+      <DeliveryBars periods={data?.periods ?? []} />
+      {data?.isComplete === false && (
+        <p className="faint">Of more than 50,000 deliveries in one state only the newest are counted.</p>
       )}
     </section>
   );
 }
+
+/** An attempt causes no event. */
+const ATTEMPTS_MS = 10_000;

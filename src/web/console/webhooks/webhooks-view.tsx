@@ -5,10 +5,10 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { CreateWebhook } from './webhook-changes.tsx';
+import { WebhookHealth } from './webhook-health.tsx';
 
 /** The registered webhooks. */
 export function Webhooks() {
@@ -48,19 +48,29 @@ export function Webhooks() {
   );
 }
 
-/** The number of failed deliveries, up to a page of them; read for each visible webhook. */
-function FailedCount({ webhookId }: { readonly webhookId: string }) {
-  const { data } = useQuery({
-    queryKey: [...KEYS.deliveries(), webhookId, 'failed-count'],
-    queryFn: () => client.deliveries.list(webhookId, { status: 'failed', limit: 100 }),
-  });
-  if (data === undefined) return null;
-  const count = `${data.deliveries.length}${data.nextCursor === null ? '' : '+'}`;
-  return data.deliveries.length === 0 ? (
-    <Status tone="good">None</Status>
-  ) : (
-    <Status tone="bad">{count} failed</Status>
-  );
+/** Read for each visible webhook. */
+function useStats(webhookId: string) {
+  return useQuery({
+    queryKey: [...KEYS.deliveries(), webhookId, 'stats'],
+    queryFn: () => client.webhooks.stats(webhookId),
+    refetchInterval: ATTEMPTS_MS,
+  }).data;
+}
+
+/** An attempt causes no event. */
+const ATTEMPTS_MS = 10_000;
+
+function Health({ webhookId }: { readonly webhookId: string }) {
+  const stats = useStats(webhookId);
+  return stats === undefined ? null : <WebhookHealth health={stats.health} />;
+}
+
+function FailedToday({ webhookId }: { readonly webhookId: string }) {
+  const stats = useStats(webhookId);
+  if (stats === undefined) return null;
+  const { failed, retrying } = stats;
+  const retries = retrying === 0 ? '' : `, ${retrying.toLocaleString()} retried`;
+  return `${failed === 0 ? 'None' : failed.toLocaleString()}${retries}`;
 }
 
 const COLUMNS: readonly TableColumn<Webhook>[] = [
@@ -75,10 +85,17 @@ const COLUMNS: readonly TableColumn<Webhook>[] = [
     ),
   },
   {
+    id: 'health',
+    heading: 'Health',
+    width: 'minmax(7.5rem, 1fr)',
+    cell: ({ id }) => <Health webhookId={id} />,
+  },
+  {
     id: 'failed',
-    heading: 'Failed',
-    width: 'minmax(6rem, 1fr)',
-    cell: ({ id }) => <FailedCount webhookId={id} />,
+    heading: 'Failed in 24 h',
+    width: 'minmax(7rem, 1fr)',
+    isSecondary: true,
+    cell: ({ id }) => <FailedToday webhookId={id} />,
   },
   {
     id: 'events',
