@@ -69,15 +69,43 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
+  it('opens with what runs now and what is wrong, and explains a room', async () => {
+    const guest = await stage.enter('planning', 'grace');
+    const window = await browser.openWindow();
+    const page = await window.newPage();
+    const errors = collectErrors(page);
+    await page.goto(console.link);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('People now').waitFor();
+    await page.getByRole('img', { name: /^Participant minutes/ }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Rooms', exact: true }).click();
+    await page.getByRole('link', { name: 'planning' }).click();
+    await page.getByRole('link', { name: 'What happened?' }).click();
+    await page.getByText('Room planning is open; 1 person is in it: grace.').waitFor();
+    await page.getByText('grace joined as participant').waitFor();
+    expect(await page.title()).toBe('What happened? · rtc console');
+    await expectAccessible(page);
+    await page.goto(readView(console, '/nowhere'));
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(errors).toEqual([]);
+    await guest.leave();
+    await client.rooms.delete('planning');
+    await window.close();
+  });
+
   it('reads the rooms once when it opens, and shows rooms that open later', async () => {
     const window = await browser.openWindow();
     const page = await window.newPage();
     const paths: string[] = [];
     page.on('request', (request) => paths.push(new URL(request.url()).pathname));
     await page.goto(console.link);
-    await page.getByText('No room is open').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByText('Open rooms').waitFor();
     expect(paths.filter((path) => path === '/api/v1/rooms')).toHaveLength(1);
+    await page.getByRole('link', { name: 'Rooms', exact: true }).click();
+    await page.getByText('No room is open').waitFor();
     await client.rooms.create({ name: 'meanwhile' });
     await page.getByRole('link', { name: 'meanwhile' }).waitFor();
     await client.rooms.delete('meanwhile');

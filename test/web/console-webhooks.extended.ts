@@ -82,7 +82,7 @@ describe('webhooks in the console', () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     await page.goto(readView(console, '/webhooks'));
-    await page.getByText('1 failed').waitFor();
+    await page.getByText(/^(Failing|Unsteady)$/).waitFor();
     await page.getByRole('link', { name: receiver.url }).click();
     const first = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
     await first.getByText('failed').waitFor();
@@ -95,7 +95,7 @@ describe('webhooks in the console', () => {
     await request.getByText(`webhook-id: ${eventId}`).waitFor();
     await request.getByText(`x-service-webhook-event: ${event}`).waitFor();
     await panel.getByText('"identity": "dora"').waitFor();
-    await page.getByRole('region', { name: 'Newest deliveries' }).locator('canvas').waitFor();
+    await page.getByRole('region', { name: 'Deliveries of a period' }).getByRole('img').waitFor();
     await expectAccessible(page);
 
     receiver.behave(respondWith(200));

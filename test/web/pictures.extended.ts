@@ -95,7 +95,7 @@ describe('pictures of every view', () => {
         path: `/webhooks/${webhookId}`,
         awaits: 'delivered',
         prepare: async (page) => {
-          await page.locator('canvas').waitFor();
+          await page.getByRole('img', { name: /^Deliveries/ }).waitFor();
           await page.getByRole('table').getByRole('button').first().click();
           await page.getByRole('complementary').getByText('"participant"').waitFor();
         },

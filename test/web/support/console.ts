@@ -58,7 +58,7 @@ export async function openLink(
 
 export type OpenedView = { readonly window: BrowserContext; readonly page: Page };
 
-/** Opens a browser window with the console. */
+/** Opens a browser window with the console, at its list of rooms. */
 export async function openView(
   browser: TestBrowser,
   console: OpenedConsole,
@@ -68,6 +68,7 @@ export async function openView(
   const page = await window.newPage();
   await page.goto(console.link);
   await page.getByText('Live', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Rooms', exact: true }).click();
   return { window, page };
 }
 

@@ -149,7 +149,7 @@ function NowFigures({ rooms, sessions }: NowProps) {
       <Figure name="Open rooms" href="/rooms" value={rooms?.length} />
       <Figure name="Recorded rooms" href="/recordings" value={recorded} />
       <Figure
-        name="Participant minutes of rooms opened today (UTC)"
+        name="Participant minutes, rooms of today"
         href="/sessions"
         value={minutes === undefined ? undefined : Math.round(minutes)}
       />

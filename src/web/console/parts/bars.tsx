@@ -38,11 +38,11 @@ export function Bars({ label, bars, format = (value) => value.toLocaleString() }
         {bars.map((bar, index) => (
           <g key={bar.startedAt}>
             <title>{describeBar(bar, format)}</title>
-            <rect x={index * width} y={0} width={width} height={HEIGHT} className="bar-space" />
+            <rect x={index * width} y={0} width={width} height={HEIGHT} className="plot-space" />
             {stack(bar.parts, highest).map(({ tone, from, to }) => (
               <rect
                 key={tone}
-                className={`bar bar-${tone}`}
+                className={`plot-${tone}`}
                 x={index * width + width * 0.1}
                 width={width * 0.8}
                 y={HEIGHT - to}
