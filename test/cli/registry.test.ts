@@ -85,7 +85,7 @@ describe('rtc help', () => {
     const { code, stdout } = await run(['rooms']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: rtc rooms <verb> \[arguments\] \[options\]\n\nOpen rooms\.\n/);
-    for (const verb of ['create <name>', 'list|ls', 'get <room>', 'delete|rm <rooms...>'])
+    for (const verb of ['create <name>', 'list|ls', 'get <room>', 'delete|rm|close <rooms...>'])
       expect(stdout).toContain(`  ${verb} `);
     expect(stdout).toContain('Examples:\n  # ');
     expect(stdout).toContain('  $ rtc rooms create demo\n');
