@@ -6,7 +6,7 @@ import { YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
 import { argument, type Command, defineCommand, option } from '../framework/parameters.ts';
 import { confirmOrRefuse } from '../framework/prompts.ts';
-import type { Backup, Backup, MigratedTable, MigratedTable, Reencryption, Restoration, Restoration, ServiceAdmin, ServiceAdmin } from '../terminal/io.ts';
+import type { Backup, MigratedTable, Reencryption, Restoration, ServiceAdmin } from '../terminal/io.ts';
 import { type Column, list, record } from '../terminal/result.ts';
 
 const BACKUP_FIELDS = ['folder', 'sizeBytes', 'key'] as const satisfies readonly (keyof Backup)[];
