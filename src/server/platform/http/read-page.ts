@@ -5,27 +5,43 @@ type Position = { readonly createdAt: number; readonly id: string };
 
 type PageRequest = { readonly cursor?: string | undefined; readonly limit: number };
 
-type RowRequest = { readonly after: Position | undefined; readonly limit: number };
+type RowRequest<P> = { readonly after: P | undefined; readonly limit: number };
 
-/** Reads pages of the list of that name. A cursor of another list throws invalid-request. */
-export function pageReader(list: string) {
-  const positions = cursorCodec(list, 'number', 'string');
-  return async <Row extends Position>(
-    { cursor, limit }: PageRequest,
-    read: (wanted: RowRequest) => Promise<readonly Row[]>,
-  ): Promise<{ readonly rows: readonly Row[]; readonly nextCursor: string | null }> => {
-    const after = cursor === undefined ? undefined : toPosition(positions.decode(cursor));
-    // Reads one row more, to know whether there is a next page.
-    const found = await read({ after, limit: limit + 1 });
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    const hasMore = found.length > limit && last !== undefined;
-    return { rows, nextCursor: hasMore ? positions.encode(last.createdAt, last.id) : null };
-  };
+type Rows<Row, P> = {
+  /** Returns the rows that follow a position, as many as the limit allows. */
+  readonly read: (wanted: RowRequest<P>) => Promise<readonly Row[]> | readonly Row[];
+  /** Returns the position of a row. */
+  readonly locate: (row: Row) => P;
+};
+
+type Page<Row> = { readonly rows: readonly Row[]; readonly nextCursor: string | null };
+
+/** Reads a page. A cursor of another list throws invalid-request. */
+export async function readPage<Row, P extends readonly unknown[]>(
+  positions: Cursor<P>,
+  { cursor, limit }: PageRequest,
+  { read, locate }: Rows<Row, P>,
+): Promise<Page<Row>> {
+  const after = cursor === undefined ? undefined : positions.decode(cursor);
+  // Reads one row more, to know whether there is a next page.
+  const found = await read({ after, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return { rows, nextCursor: hasMore ? positions.encode(...locate(last)) : null };
 }
 
-function toPosition([createdAt, id]: readonly [number, string]): Position {
-  return { createdAt, id };
+/** Returns what reads pages of the list of that name, which is ordered by creation time and id. */
+export function pageReader(list: string) {
+  const positions = cursorCodec(list, 'number', 'string');
+  return <Row extends Position>(
+    page: PageRequest,
+    read: (wanted: RowRequest<Position>) => Promise<readonly Row[]>,
+  ): Promise<Page<Row>> =>
+    readPage(positions, page, {
+      read: ({ after, limit }) => read({ after: after && { createdAt: after[0], id: after[1] }, limit }),
+      locate: ({ createdAt, id }) => [createdAt, id] as const,
+    });
 }
 
 type Kind = 'string' | 'number';

@@ -4,7 +4,7 @@ import { nameFault } from '../../../contract/names.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type KeyLimits, NO_LIMIT } from '../../platform/http/limits/key-limits.ts';
-import { cursorCodec } from '../../platform/http/read-page.ts';
+import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
 import type { Caller } from '../../platform/http/route.ts';
 import { forEachConcurrently } from '../../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../../platform/livekit/media-event.ts';
@@ -108,14 +108,12 @@ const CURSOR = cursorCodec('blocks', 'string');
 
 /** Lists the blocks that have not ended. The room need not be open. */
 export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): Promise<BlockList> {
-  const { room, limit, cursor } = page;
-  const after = cursor === undefined ? undefined : CURSOR.decode(cursor)[0];
-  // Reads one more, to know whether there is a next page.
-  const found = await store.blocks.list({ room, now: clock.now(), after, limit: limit + 1 });
-  const blocks = found.slice(0, limit);
-  const last = blocks.at(-1);
-  const hasMore = found.length > limit && last !== undefined;
-  return { blocks: blocks.map(toWireBlock), nextCursor: hasMore ? CURSOR.encode(last.identity) : null };
+  const { rows, nextCursor } = await readPage(CURSOR, page, {
+    read: ({ after, limit }) =>
+      store.blocks.list({ room: page.room, now: clock.now(), after: after?.[0], limit }),
+    locate: ({ identity }) => [identity] as const,
+  });
+  return { blocks: rows.map(toWireBlock), nextCursor };
 }
 
 /** Removes a block. Throws block-not-found. */
