@@ -164,7 +164,7 @@ type Room struct {
 type RoomList struct {
 	// The rooms
 	Rooms []Room `json:"rooms"`
-	// Cursor of the next page, null after the last; only with `limit`
+	// The cursor of the next page; null after the last one; absent when the whole list is returned at once
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -264,9 +264,9 @@ type ParticipantTracksItem struct {
 
 // ParticipantList: The participants of a room.
 type ParticipantList struct {
-	// The participants; by identity in pages, in no order without `limit`
+	// The participants, by identity
 	Participants []Participant `json:"participants"`
-	// Cursor of the next page, null after the last; only with `limit`
+	// The cursor of the next page; null after the last one; absent when the whole list is returned at once
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -314,6 +314,8 @@ type MutedTrack struct {
 type RoomMuted struct {
 	// The tracks that this request muted
 	Muted []MutedTrack `json:"muted"`
+	// True when there are more tracks to mute than the 1000 of one request: repeat it
+	MutedTruncated *bool `json:"mutedTruncated,omitempty"`
 }
 
 // Block: A blocked identity.
@@ -445,13 +447,6 @@ type Session struct {
 	StartedAt *string `json:"startedAt"`
 	// When the room was closed; null while it is open
 	EndedAt *string `json:"endedAt"`
-	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
-	// then identify, or when it is not known
-	Metadata *string `json:"metadata"`
-	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
-	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
-	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
-	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
@@ -521,13 +516,6 @@ type SessionDetail struct {
 	StartedAt *string `json:"startedAt"`
 	// When the room was closed; null while it is open
 	EndedAt *string `json:"endedAt"`
-	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
-	// then identify, or when it is not known
-	Metadata *string `json:"metadata"`
-	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
-	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
-	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
-	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
@@ -589,8 +577,10 @@ type Ingress struct {
 
 // IngressList: Ingress endpoints of a room.
 type IngressList struct {
-	// The ingress endpoints
+	// The ingress endpoints, by id
 	Ingress []Ingress `json:"ingress"`
+	// The cursor of the next page; null after the last one; absent when the whole list is returned at once
+	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
 // TranscriptionStart: How to transcribe a room.
@@ -714,9 +704,9 @@ type LiveTranscription struct {
 	StoppedAt *string `json:"stoppedAt"`
 	// Why it failed
 	Error *LiveTranscriptionError `json:"error"`
-	// The segments by their start
+	// The segments by their start; the first ones that were stored, if there are more than the response has
 	Segments []Segment `json:"segments"`
-	// Position after these segments, for `cursor` of the next read
+	// Position after these segments, for `cursor` of the next read; there is one after the last too
 	NextCursor string `json:"nextCursor"`
 	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
@@ -857,6 +847,8 @@ type PostTranscriptionDetail struct {
 	Error *PostTranscriptionDetailError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
 	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 }
@@ -920,7 +912,7 @@ type Webhook struct {
 type WebhookList struct {
 	// The webhooks, oldest first
 	Webhooks []Webhook `json:"webhooks"`
-	// Cursor of the next page, null after the last; only with `limit` or `cursor`
+	// The cursor of the next page; null after the last one; absent when the whole list is returned at once
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -1098,13 +1090,6 @@ type EventRoom struct {
 	CreatedAt *string `json:"createdAt,omitempty"`
 	// When it was closed; only with room_finished
 	EndedAt *string `json:"endedAt,omitempty"`
-	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
-	// then identify, or when it is not known
-	Metadata *string `json:"metadata"`
-	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
-	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
-	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
-	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// Participants in the room after the event, without recorders and agents
 	NumParticipants int64 `json:"numParticipants"`
 }
@@ -1531,10 +1516,9 @@ type EventParticipant struct {
 
 // EventList: A page of events.
 type EventList struct {
-	// The events, oldest first, or newest first by order=newest
+	// The events, oldest first
 	Events []Event `json:"events"`
-	// Where to continue, also after the last event: later events come after it. With order=newest earlier events do, and
-	// an empty page is the end
+	// Where to continue, also after the last event: later events come after it
 	NextCursor string `json:"nextCursor"`
 }
 
@@ -2103,12 +2087,12 @@ type GetTranscriptionByIDResponse struct {
 	Error *GetTranscriptionByIDResponseError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
 	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 	// When the transcription was stopped, or failed; null while it is active
 	StoppedAt *string `json:"stoppedAt,omitempty"`
-	// Position after these segments, for `cursor` of the next read
-	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
 type GetTranscriptionByIDResponseError struct {
@@ -2157,7 +2141,7 @@ func (c *Client) RefreshToken(ctx context.Context, body TokenRequest) (Token, er
 
 // ListRoomsParams is the query of ListRooms. What is zero is not sent.
 type ListRoomsParams struct {
-	// Page size; without it, all rooms
+	// Page size; without it, all rooms, at most 10000
 	Limit int64
 	// nextCursor of the previous page
 	Cursor string
@@ -2271,7 +2255,7 @@ func (c *Client) SendRoomData(ctx context.Context, roomID string, body RoomData)
 
 // ListParticipantsParams is the query of ListParticipants. What is zero is not sent.
 type ListParticipantsParams struct {
-	// Page size; without it, everyone
+	// Page size; without it, everyone, at most 10000
 	Limit int64
 	// nextCursor of the previous page
 	Cursor string
@@ -2533,11 +2517,37 @@ func (c *Client) AllSessionParticipants(ctx context.Context, sessionID string, p
 	})
 }
 
+// ListIngressParams is the query of ListIngress. What is zero is not sent.
+type ListIngressParams struct {
+	// Page size; without it, all, at most 10000
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListIngressParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
 // ListIngress: List the ingress endpoints of a room.
-func (c *Client) ListIngress(ctx context.Context, roomID string) (IngressList, error) {
+func (c *Client) ListIngress(ctx context.Context, roomID string, params ListIngressParams) (IngressList, error) {
 	var response IngressList
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/ingress", query: nil}, &response)
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/ingress", query: params.values()}, &response)
 	return response, err
+}
+
+// AllIngress: List the ingress endpoints of a room, every item of every page. It ends after an error.
+func (c *Client) AllIngress(ctx context.Context, roomID string, params ListIngressParams) iter.Seq2[Ingress, error] {
+	return pages(func(cursor string) ([]Ingress, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListIngress(ctx, roomID, params)
+		return page.Ingress, page.NextCursor, err
+	})
 }
 
 // CreateIngress: Create an endpoint to which an encoder streams.
@@ -2570,6 +2580,8 @@ func (c *Client) StopTranscription(ctx context.Context, roomID string) (Transcri
 type GetTranscriptionParams struct {
 	// Only segments that end after it
 	Since string
+	// Page size; without it, at most 10000 segments
+	Limit int64
 	// nextCursor of the previous page
 	Cursor string
 	// With cursor: seconds to wait for a new segment, or for the end of the transcription
@@ -2579,6 +2591,7 @@ type GetTranscriptionParams struct {
 func (params GetTranscriptionParams) values() url.Values {
 	values := url.Values{}
 	setString(values, "since", params.Since)
+	setInt(values, "limit", params.Limit)
 	setString(values, "cursor", params.Cursor)
 	setInt(values, "wait", params.Wait)
 	return values
@@ -2620,14 +2633,13 @@ type ListTranscriptionsParams struct {
 	Cursor string
 	// Only transcriptions in this state; not allowed with q
 	Status string
-	// Words to find in transcripts, live and of recordings; a segment must have all of them. Plain text: no character
-	// has a special meaning. The response is then a TranscriptHitList, like that of /v1/transcriptions/search
+	// The earlier way to search: use /v1/transcriptions/search, whose TranscriptHitList this returns
 	Q string
-	// With q: only segments in this language (BCP 47); en includes en-US
+	// With q only
 	Language string
-	// With q: only segments that begin then or later
+	// With q only
 	Since string
-	// With q: only segments that begin before then
+	// With q only
 	Until string
 }
 
@@ -2704,10 +2716,25 @@ func (c *Client) SearchAllTranscripts(ctx context.Context, params SearchTranscri
 	})
 }
 
+// GetTranscriptionByIdParams is the query of GetTranscriptionById. What is zero is not sent.
+type GetTranscriptionByIdParams struct {
+	// Page size; without it, at most 10000 segments
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params GetTranscriptionByIdParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
 // GetTranscriptionByID: Read a transcription with its segments.
-func (c *Client) GetTranscriptionByID(ctx context.Context, transcriptionID string) (GetTranscriptionByIDResponse, error) {
+func (c *Client) GetTranscriptionByID(ctx context.Context, transcriptionID string, params GetTranscriptionByIdParams) (GetTranscriptionByIDResponse, error) {
 	var response GetTranscriptionByIDResponse
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions/" + url.PathEscape(transcriptionID), query: nil}, &response)
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions/" + url.PathEscape(transcriptionID), query: params.values()}, &response)
 	return response, err
 }
 
@@ -2957,9 +2984,7 @@ type ListEventsParams struct {
 	Types string
 	// Page size; default 100
 	Limit int64
-	// Which events come first; default oldest, or as in the page that the cursor is of
-	Order string
-	// Seconds to wait for an event when there is none; not with order=newest
+	// Seconds to wait for an event when there is none
 	Wait int64
 }
 
@@ -2971,7 +2996,6 @@ func (params ListEventsParams) values() url.Values {
 	setString(values, "room", params.Room)
 	setString(values, "types", params.Types)
 	setInt(values, "limit", params.Limit)
-	setString(values, "order", params.Order)
 	setInt(values, "wait", params.Wait)
 	return values
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { INGRESS_TYPES } from './choices.ts';
 import { idParameter, nameSchema, roomIdParameter } from './names.ts';
+import { MOST_LISTED, nextPageCursor, pageCursor, pageLimit } from './paging.ts';
 
 export const IngressParams = Type.Object({
   roomId: roomIdParameter,
@@ -41,8 +42,17 @@ export const IngressSchema = Type.Object(
 );
 export type Ingress = Static<typeof IngressSchema>;
 
+export const IngressListQuery = Type.Object(
+  { limit: pageLimit(1000, `without it, all, at most ${MOST_LISTED}`), cursor: pageCursor(512) },
+  { additionalProperties: false },
+);
+export type IngressListQuery = Static<typeof IngressListQuery>;
+
 export const IngressListSchema = Type.Object(
-  { ingress: Type.Array(IngressSchema, { description: 'The ingress endpoints' }) },
+  {
+    ingress: Type.Array(IngressSchema, { description: 'The ingress endpoints, by id' }),
+    nextCursor: nextPageCursor,
+  },
   { $id: 'IngressList', description: 'Ingress endpoints of a room' },
 );
 export type IngressList = Static<typeof IngressListSchema>;

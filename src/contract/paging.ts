@@ -2,6 +2,9 @@ import { Type } from 'typebox';
 
 /* Query parameters of paginated lists. */
 
+/** Items of a list that is returned without `limit`. */
+export const MOST_LISTED = 10_000;
+
 /** @param description of the default */
 export function pageLimit(maximum: number, description: string) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum, description: `Page size; ${description}` }));
@@ -11,6 +14,14 @@ export function pageLimit(maximum: number, description: string) {
 export const nextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'The cursor of the next page; null after the last one',
 });
+
+/** The cursor in a list that is returned at once when `limit` and `cursor` are absent. */
+export const nextPageCursor = Type.Optional(
+  Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The cursor of the next page; null after the last one; absent when the whole list is returned at once',
+  }),
+);
 
 export function pageCursor(maxLength: number) {
   return Type.Optional(Type.String({ maxLength, description: 'nextCursor of the previous page' }));

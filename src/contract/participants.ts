@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { TRACK_SOURCES } from './choices.ts';
 import { nameSchema, roomIdParameter } from './names.ts';
-import { pageCursor, pageLimit } from './paging.ts';
+import { MOST_LISTED, nextPageCursor, pageCursor, pageLimit } from './paging.ts';
 import { RoleSchema } from './tokens.ts';
 
 export const ParticipantParams = Type.Object({
@@ -70,7 +70,10 @@ export type Participant = Static<typeof ParticipantSchema>;
 const MAX_CURSOR_LENGTH = 2_200;
 
 export const ParticipantListQuery = Type.Object(
-  { limit: pageLimit(1000, 'without it, everyone'), cursor: pageCursor(MAX_CURSOR_LENGTH) },
+  {
+    limit: pageLimit(1000, `without it, everyone, at most ${MOST_LISTED}`),
+    cursor: pageCursor(MAX_CURSOR_LENGTH),
+  },
   { additionalProperties: false },
 );
 export type ParticipantListQuery = Static<typeof ParticipantListQuery>;
@@ -78,13 +81,9 @@ export type ParticipantListQuery = Static<typeof ParticipantListQuery>;
 export const ParticipantListSchema = Type.Object(
   {
     participants: Type.Array(ParticipantSchema, {
-      description: 'The participants; by identity in pages, in no order without `limit`',
+      description: 'The participants, by identity',
     }),
-    nextCursor: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
-        description: 'Cursor of the next page, null after the last; only with `limit`',
-      }),
-    ),
+    nextCursor: nextPageCursor,
   },
   { $id: 'ParticipantList', description: 'The participants of a room' },
 );
@@ -165,8 +164,18 @@ const MutedTrackSchema = Type.Object(
   { $id: 'MutedTrack', description: 'A track that was muted' },
 );
 
+/** Tracks that one request mutes: the media server mutes them one by one. */
+export const MOST_MUTED = 1_000;
+
 export const RoomMutedSchema = Type.Object(
-  { muted: Type.Array(MutedTrackSchema, { description: 'The tracks that this request muted' }) },
+  {
+    muted: Type.Array(MutedTrackSchema, { description: 'The tracks that this request muted' }),
+    mutedTruncated: Type.Optional(
+      Type.Boolean({
+        description: `True when there are more tracks to mute than the ${MOST_MUTED} of one request: repeat it`,
+      }),
+    ),
+  },
   { $id: 'RoomMuted', description: 'What was muted in a room' },
 );
 export type RoomMuted = Static<typeof RoomMutedSchema>;

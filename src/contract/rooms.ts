@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { MOST_LISTED, nextCursor, nextPageCursor, pageCursor, pageLimit } from './paging.ts';
 
 /** LiveKit stores both values as uint32. */
 const MAX_UINT32 = 4_294_967_295;
@@ -11,7 +11,10 @@ export const RoomParams = Type.Object({ roomId: roomIdParameter });
 const MAX_CURSOR_LENGTH = 2100;
 
 export const RoomListQuery = Type.Object(
-  { limit: pageLimit(1000, 'without it, all rooms'), cursor: pageCursor(MAX_CURSOR_LENGTH) },
+  {
+    limit: pageLimit(1000, `without it, all rooms, at most ${MOST_LISTED}`),
+    cursor: pageCursor(MAX_CURSOR_LENGTH),
+  },
   { additionalProperties: false },
 );
 export type RoomListQuery = Static<typeof RoomListQuery>;
@@ -115,11 +118,7 @@ export type Room = Static<typeof RoomSchema>;
 export const RoomListSchema = Type.Object(
   {
     rooms: Type.Array(RoomSchema, { description: 'The rooms' }),
-    nextCursor: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
-        description: 'Cursor of the next page, null after the last; only with `limit`',
-      }),
-    ),
+    nextCursor: nextPageCursor,
   },
   { $id: 'RoomList', description: 'Open rooms' },
 );

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES } from './event-names.ts';
 import { idParameter, instantSchema, isLongerThan } from './names.ts';
-import { pageCursor, pageLimit } from './paging.ts';
+import { nextPageCursor, pageCursor, pageLimit } from './paging.ts';
 import { hintSchema } from './problem.ts';
 
 const MAX_URL_LENGTH = 2048;
@@ -139,11 +139,7 @@ export type WebhookListQuery = Static<typeof WebhookListQuery>;
 export const WebhookListSchema = Type.Object(
   {
     webhooks: Type.Array(WebhookSchema, { description: 'The webhooks, oldest first' }),
-    nextCursor: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
-        description: 'Cursor of the next page, null after the last; only with `limit` or `cursor`',
-      }),
-    ),
+    nextCursor: nextPageCursor,
   },
   { $id: 'WebhookList', description: 'Every webhook, or a page of them' },
 );

@@ -69,7 +69,10 @@ async function explainCall(
   const stored = await readEvents(reading, { room: name, sinceMs, untilMs });
   const events = stored.filter((event) => session === undefined || event.room?.id === session.sessionId);
   const requests = await readAudit(reading, { roomId: name, since: new Date(sinceMs).toISOString() });
-  const people = room === undefined ? undefined : await ifFound(client.participants.list(name, { signal }));
+  const people =
+    room === undefined
+      ? undefined
+      : await ifFound(Array.fromAsync(client.participants.all(name, { signal })));
   const parts = [
     { timeline: events.flatMap((event) => momentOfEvent(event) ?? []) },
     { timeline: (requests ?? []).filter(({ occurredAt }) => isWithin(occurredAt)).map(momentOfRequest) },
@@ -78,7 +81,7 @@ async function explainCall(
     await explainDeliveries(reading, events),
     partOfBlocks(name, blocks, events),
   ];
-  const present = people?.participants.map(({ identity }) => identity);
+  const present = people?.map(({ identity }) => identity);
   const { next, ...combined } = combine(parts);
   const looking =
     room === undefined

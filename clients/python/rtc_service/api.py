@@ -187,7 +187,7 @@ class _RoomListRequired(TypedDict):
 class RoomList(_RoomListRequired, total=False):
     """Open rooms"""
 
-    # Cursor of the next page, null after the last; only with `limit`
+    # The cursor of the next page; null after the last one; absent when the whole list is returned at once
     nextCursor: Optional[str]
 
 
@@ -299,14 +299,14 @@ class ParticipantTracksItem(TypedDict):
 
 
 class _ParticipantListRequired(TypedDict):
-    # The participants; by identity in pages, in no order without `limit`
+    # The participants, by identity
     participants: list[Participant]
 
 
 class ParticipantList(_ParticipantListRequired, total=False):
     """The participants of a room"""
 
-    # Cursor of the next page, null after the last; only with `limit`
+    # The cursor of the next page; null after the last one; absent when the whole list is returned at once
     nextCursor: Optional[str]
 
 
@@ -357,11 +357,16 @@ class MutedTrack(TypedDict):
     trackSid: str
 
 
-class RoomMuted(TypedDict):
-    """What was muted in a room"""
-
+class _RoomMutedRequired(TypedDict):
     # The tracks that this request muted
     muted: list[MutedTrack]
+
+
+class RoomMuted(_RoomMutedRequired, total=False):
+    """What was muted in a room"""
+
+    # True when there are more tracks to mute than the 1000 of one request: repeat it
+    mutedTruncated: bool
 
 
 class Block(TypedDict):
@@ -483,7 +488,9 @@ class RecordingList(TypedDict):
     nextCursor: Optional[str]
 
 
-class _SessionRequired(TypedDict):
+class Session(TypedDict):
+    """A room from its opening to its end, without recorders and agents"""
+
     # The media server's id of the session, as `room.id` of events
     sessionId: str
     # Room name
@@ -496,9 +503,6 @@ class _SessionRequired(TypedDict):
     startedAt: Optional[str]
     # When the room was closed; null while it is open
     endedAt: Optional[str]
-    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
-    # then identify, or when it is not known
-    metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
@@ -508,15 +512,6 @@ class _SessionRequired(TypedDict):
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once
     participantMinutes: float
-
-
-class Session(_SessionRequired, total=False):
-    """A room from its opening to its end, without recorders and agents"""
-
-    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
-    metadataBytes: int
-    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
-    metadataSha256: str
 
 
 class SessionList(TypedDict):
@@ -579,9 +574,6 @@ class _SessionDetailRequired(TypedDict):
     startedAt: Optional[str]
     # When the room was closed; null while it is open
     endedAt: Optional[str]
-    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
-    # then identify, or when it is not known
-    metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
@@ -602,10 +594,6 @@ class _SessionDetailRequired(TypedDict):
 class SessionDetail(_SessionDetailRequired, total=False):
     """A session with its participants, recordings and transcriptions"""
 
-    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
-    metadataBytes: int
-    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
-    metadataSha256: str
     # True if there are more participants; their own list has all of them
     participantsTruncated: bool
 
@@ -653,11 +641,16 @@ class Ingress(TypedDict):
     reusable: bool
 
 
-class IngressList(TypedDict):
+class _IngressListRequired(TypedDict):
+    # The ingress endpoints, by id
+    ingress: list[Ingress]
+
+
+class IngressList(_IngressListRequired, total=False):
     """Ingress endpoints of a room"""
 
-    # The ingress endpoints
-    ingress: list[Ingress]
+    # The cursor of the next page; null after the last one; absent when the whole list is returned at once
+    nextCursor: Optional[str]
 
 
 class TranscriptionStart(TypedDict, total=False):
@@ -790,9 +783,9 @@ class _LiveTranscriptionRequired(TypedDict):
     stoppedAt: Optional[str]
     # Why it failed
     error: Optional[LiveTranscriptionError]
-    # The segments by their start
+    # The segments by their start; the first ones that were stored, if there are more than the response has
     segments: list[Segment]
-    # Position after these segments, for `cursor` of the next read
+    # Position after these segments, for `cursor` of the next read; there is one after the last too
     nextCursor: str
 
 
@@ -947,6 +940,8 @@ class _PostTranscriptionDetailRequired(TypedDict):
     error: Optional[PostTranscriptionDetailError]
     # The segments by their start
     segments: list[Segment]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
 
 
 class PostTranscriptionDetail(_PostTranscriptionDetailRequired, total=False):
@@ -1027,7 +1022,7 @@ class _WebhookListRequired(TypedDict):
 class WebhookList(_WebhookListRequired, total=False):
     """Every webhook, or a page of them"""
 
-    # Cursor of the next page, null after the last; only with `limit` or `cursor`
+    # The cursor of the next page; null after the last one; absent when the whole list is returned at once
     nextCursor: Optional[str]
 
 
@@ -1207,9 +1202,6 @@ class _EventRoomRequired(TypedDict):
     id: str
     # Room name
     name: str
-    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
-    # then identify, or when it is not known
-    metadata: Optional[str]
     # Participants in the room after the event, without recorders and agents
     numParticipants: int
 
@@ -1221,10 +1213,6 @@ class EventRoom(_EventRoomRequired, total=False):
     createdAt: str
     # When it was closed; only with room_finished
     endedAt: str
-    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
-    metadataBytes: int
-    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
-    metadataSha256: str
 
 
 class _RoomCreatedEventRequired(TypedDict):
@@ -1686,10 +1674,9 @@ class TranscriptionFailedEvent(_TranscriptionFailedEventRequired, total=False):
 class EventList(TypedDict):
     """A page of events"""
 
-    # The events, oldest first, or newest first by order=newest
+    # The events, oldest first
     events: list[Event]
-    # Where to continue, also after the last event: later events come after it. With order=newest earlier events do,
-    # and an empty page is the end
+    # Where to continue, also after the last event: later events come after it
     nextCursor: str
 
 
@@ -2666,10 +2653,25 @@ class Operations:
             if cursor is None:
                 return
 
-    def list_ingress(self, room_id: str) -> IngressList:
+    def list_ingress(self, room_id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> IngressList:
         """List the ingress endpoints of a room."""
-        response: IngressList = self._call("GET", self._path("/v1/rooms/{}/ingress", room_id), {}, None)
+        response: IngressList = self._call(
+            "GET",
+            self._path("/v1/rooms/{}/ingress", room_id),
+            {"limit": limit, "cursor": cursor},
+            None,
+        )
         return response
+
+    def iterate_ingress(self, room_id: str, *, limit: Optional[int] = None) -> Iterator[Ingress]:
+        """List the ingress endpoints of a room: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_ingress(room_id, limit=limit, cursor=cursor)
+            yield from page["ingress"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def create_ingress(
         self,
@@ -2725,6 +2727,7 @@ class Operations:
         room_id: str,
         *,
         since: Optional[str] = None,
+        limit: Optional[int] = None,
         cursor: Optional[str] = None,
         wait: Optional[int] = None,
     ) -> LiveTranscription:
@@ -2732,7 +2735,7 @@ class Operations:
         response: LiveTranscription = self._call(
             "GET",
             self._path("/v1/rooms/{}/transcription", room_id),
-            {"since": since, "cursor": cursor, "wait": wait},
+            {"since": since, "limit": limit, "cursor": cursor, "wait": wait},
             None,
         )
         return response
@@ -2825,12 +2828,18 @@ class Operations:
             if cursor is None:
                 return
 
-    def get_transcription_by_id(self, transcription_id: str) -> GetTranscriptionByIdResponse:
+    def get_transcription_by_id(
+        self,
+        transcription_id: str,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> GetTranscriptionByIdResponse:
         """Read a transcription with its segments."""
         response: GetTranscriptionByIdResponse = self._call(
             "GET",
             self._path("/v1/transcriptions/{}", transcription_id),
-            {},
+            {"limit": limit, "cursor": cursor},
             None,
         )
         return response
@@ -3018,14 +3027,13 @@ class Operations:
         room: Optional[str] = None,
         types: Optional[str] = None,
         limit: Optional[int] = None,
-        order: Optional[Literal["oldest", "newest"]] = None,
         wait: Optional[int] = None,
     ) -> EventList:
         """List the stored events in order."""
         response: EventList = self._call(
             "GET",
             "/v1/events",
-            {"cursor": cursor, "since": since, "roomId": room_id, "room": room, "types": types, "limit": limit, "order": order, "wait": wait},
+            {"cursor": cursor, "since": since, "roomId": room_id, "room": room, "types": types, "limit": limit, "wait": wait},
             None,
         )
         return response

@@ -1,5 +1,10 @@
 import type { Block, BlockDuration, BlockList, BlockListQuery } from '../../contract/blocks.ts';
-import type { IngressCreate, IngressList, Ingress as IngressRecord } from '../../contract/ingress.ts';
+import type {
+  IngressCreate,
+  IngressList,
+  IngressListQuery,
+  Ingress as IngressRecord,
+} from '../../contract/ingress.ts';
 import type {
   Participant,
   ParticipantList,
@@ -35,7 +40,7 @@ export type RoomCreation = {
   readonly ignored: readonly string[];
 };
 
-/** Page size at most 1000; without one, all rooms. */
+/** Page size at most 1,000; without it, all rooms, at most 10,000. */
 export type ListRoomsOptions = QueryOptions<RoomListQuery>;
 
 export type DeleteRoomOptions = CallOptions & {
@@ -96,9 +101,19 @@ export class Rooms {
     return await this.#transport.call('POST', roomPath(room, 'data'), withBody(message, options));
   }
 
-  /** POST /v1/rooms/:roomId/mute: mutes the published tracks, and returns those that were not muted before. */
+  /**
+   * POST /v1/rooms/:roomId/mute: mutes the published tracks, and returns those that were not muted before. Repeats the
+   * request for a room with more tracks than one request mutes.
+   */
   async mute(room: string, what: RoomMute = {}, options?: CallOptions): Promise<RoomMuted> {
-    return await this.#transport.call('POST', roomPath(room, 'mute'), withBody(what, options));
+    const part: RoomMuted = await this.#transport.call(
+      'POST',
+      roomPath(room, 'mute'),
+      withBody(what, options),
+    );
+    if (part.mutedTruncated !== true || part.muted.length === 0) return part;
+    const { muted } = await this.mute(room, what, options);
+    return { muted: [...part.muted, ...muted] };
   }
 
   /**
@@ -160,6 +175,9 @@ export class Blocks {
   }
 }
 
+/** Page size at most 1,000; without it, all, at most 10,000. */
+export type ListIngressOptions = QueryOptions<IngressListQuery>;
+
 /** Streams into a room over RTMP or WHIP: `client.ingress`. */
 export class Ingress {
   readonly #transport: Transport;
@@ -176,16 +194,17 @@ export class Ingress {
     return await this.#transport.call('POST', roomPath(room, 'ingress'), withBody(ingress, options));
   }
 
-  /** GET /v1/rooms/:roomId/ingress. */
-  async list(room: string, options?: CallOptions): Promise<IngressList> {
-    return await this.#transport.call('GET', roomPath(room, 'ingress'), options);
+  /** GET /v1/rooms/:roomId/ingress: all of them, or with `limit` a page by id. */
+  async list(room: string, options: ListIngressOptions = {}): Promise<IngressList> {
+    const query = toQuery({ limit: options.limit, cursor: options.cursor });
+    return await this.#transport.call('GET', roomPath(room, 'ingress') + query, options);
   }
 
-  /** Iterates over the ingresses of the room. */
-  all(room: string, options?: CallOptions): AsyncGenerator<IngressRecord, void, undefined> {
-    return itemsOfPages(roomPath(room, 'ingress'), undefined, async () => {
-      const { ingress } = await this.list(room, options);
-      return { items: ingress, nextCursor: undefined };
+  /** Iterates over the ingresses of the room by id, page by page. */
+  all(room: string, options: ListIngressOptions = {}): AsyncGenerator<IngressRecord, void, undefined> {
+    return itemsOfPages(roomPath(room, 'ingress'), options.cursor, async (cursor) => {
+      const { ingress, nextCursor } = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
+      return { items: ingress, nextCursor };
     });
   }
 
@@ -223,7 +242,7 @@ export type RemoveParticipantOptions = CallOptions & {
   readonly block?: BlockDuration | undefined;
 };
 
-/** Page size at most 1,000; without it, everyone. */
+/** Page size at most 1,000; without it, everyone, at most 10,000. */
 export type ListParticipantsOptions = QueryOptions<ParticipantListQuery>;
 
 /** Time limit: tens of thousands of segments take minutes on SQLite, which rewrites pages of the search index for each. */

@@ -22,7 +22,7 @@ import { type RecordingEnd, storeRecordingEnd } from '../recordings/recording-ev
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
 import { openBlockCache } from '../rooms/blocks/blocks.ts';
-import { createRecentCounts, createRoomNames } from '../rooms/list-rooms.ts';
+import { createRecentCounts, createSharedRooms } from '../rooms/list-rooms.ts';
 import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/transcriptions.ts';
@@ -221,12 +221,17 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   metrics?.watchRefusedPurge(purge.refusedSince);
   metrics?.watchMediaClock(() => adapters.mediaClock.readDifference(adapters.clock.now()));
   const roomNames = createRoomNames(adapters.clock);
+  const reencryption = startReencryption(adapters);
+  closers.add(() => reencryption.close());
+  const keyReencryption = startKeyReencryption(adapters);
+  closers.add(() => keyReencryption.close());
+  const sharedRooms = createSharedRooms(adapters.clock);
   const closing = new AbortController();
   return {
     auditWriter,
     dispatcher,
     recentCounts,
-    roomNames,
+    sharedRooms,
     storeEnd,
     releaseFolder,
     background: background.add,

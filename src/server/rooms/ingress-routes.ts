@@ -3,12 +3,16 @@ import {
   type Ingress,
   type IngressCreate,
   IngressCreateSchema,
+  type IngressList,
+  IngressListQuery,
   IngressListSchema,
   IngressParams,
   IngressSchema,
 } from '../../contract/ingress.ts';
+import { MOST_LISTED } from '../../contract/paging.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
+import { cursorCodec, readPage } from '../platform/http/read-page.ts';
 import { defineRoute, MEDIA_ERRORS, type Route, secretIsGone } from '../platform/http/route.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import { decideEntry, requireEntry } from './entry.ts';
@@ -54,15 +58,16 @@ function listRoute(deps: IngressDeps): Route {
     tag: 'ingress',
     summary: 'List the ingress endpoints of a room',
     description:
-      'Includes the stream keys: everybody who has one can stream. The room does not have to be open.',
+      'By id. Includes the stream keys: everybody who has one can stream. The room does not have to be open.',
     security: 'signed',
     scopes: ['ingress'],
     params: RoomParams,
+    query: IngressListQuery,
     success: { 200: { description: 'The ingress endpoints', schema: IngressListSchema } },
     errors: INGRESS_ERRORS,
-    handle: async ({ params }) => ({
+    handle: async ({ params, query }) => ({
       status: 200,
-      body: { ingress: await deps.mediaServer.listIngress(params.roomId) },
+      body: await listIngress(deps, params.roomId, query),
     }),
   });
 }
@@ -115,10 +120,36 @@ async function createIngress(
   });
 }
 
+const CURSOR = cursorCodec('ingress', 'string');
+
+/**
+ * Lists a page by id; without `limit` and `cursor` all of them, as far as one response can have them. The media server has no
+ * pages.
+ */
+async function listIngress(
+  { mediaServer }: MediaDeps,
+  room: string,
+  { limit, cursor }: IngressListQuery,
+): Promise<IngressList> {
+  const { rows, nextCursor } = await readPage(
+    CURSOR,
+    { cursor, limit: limit ?? MOST_LISTED },
+    {
+      read: async ({ after: [after] = [''], limit: most }) =>
+        (await mediaServer.listIngress({ room }))
+          .filter(({ ingressId }) => ingressId > after)
+          .toSorted((a, b) => (a.ingressId < b.ingressId ? -1 : 1))
+          .slice(0, most),
+      locate: ({ ingressId }) => [ingressId] as const,
+    },
+  );
+  const isWhole = limit === undefined && cursor === undefined && nextCursor === null;
+  return { ingress: [...rows], ...(isWhole ? {} : { nextCursor }) };
+}
+
 /** Throws conflict when the ingress that an earlier request created was deleted. */
-async function ensureExists({ mediaServer }: MediaDeps, { ingressId, roomName }: Ingress): Promise<void> {
-  const ofRoom = await mediaServer.listIngress(roomName);
-  if (ofRoom.some((ingress) => ingress.ingressId === ingressId)) return;
+async function ensureExists({ mediaServer }: MediaDeps, { ingressId }: Ingress): Promise<void> {
+  if ((await mediaServer.listIngress({ ingressId })).length > 0) return;
   throw secretIsGone(`the ingress ${ingressId}, which was deleted`);
 }
 
@@ -132,8 +163,8 @@ function noIngressWorker(): ServiceError {
 
 /** Deletes an ingress. Throws ingress-not-found, also for an ingress of another room. */
 async function deleteIngress(deps: MediaDeps, room: string, ingressId: string): Promise<void> {
-  const ofRoom = await deps.mediaServer.listIngress(room);
-  if (!ofRoom.some((ingress) => ingress.ingressId === ingressId)) {
+  const [found] = await deps.mediaServer.listIngress({ ingressId });
+  if (found?.roomName !== room) {
     throw new ServiceError('ingress-not-found', `The room has no ingress ${JSON.stringify(ingressId)}.`);
   }
   await deps.mediaServer.deleteIngress(ingressId);

@@ -1,12 +1,13 @@
+import { MOST_LISTED } from '../../contract/paging.ts';
 import type { Room, RoomList } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorCodec } from '../platform/http/read-page.ts';
+import { cursorCodec, readPage } from '../platform/http/read-page.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 
 export type ListRoomsDeps = {
   readonly mediaServer: Pick<MediaServer, 'listRooms'>;
   readonly recentCounts: RecentCounts;
-  readonly roomNames: RoomNames;
+  readonly sharedRooms: SharedRooms;
 };
 
 const CURSOR = cursorCodec('rooms', 'string');
@@ -14,87 +15,118 @@ const CURSOR = cursorCodec('rooms', 'string');
 type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
 /**
- * Lists all rooms, or a page of them by name. The media server has neither an order nor pages. Therefore the cursor is the
- * last name of the previous page: rooms that open and close in the meantime neither shift nor repeat the others. First pages
- * within a second share one list of all names, and the next pages use it for longer. A page reads its own rooms by name, and
- * is shorter when some of these were closed.
+ * Lists a page of the rooms by name. The media server has neither an order nor pages. Therefore the cursor is the last name of
+ * the previous page: rooms that open and close in the meantime neither shift nor repeat the others. First pages within a
+ * second share one list of all names, and the next pages use it for longer. A page reads its own rooms by name, and is shorter
+ * when some of these were closed.
  */
 export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage): Promise<RoomList> {
-  const { mediaServer, recentCounts, roomNames } = deps;
-  const [after] = cursor === undefined ? [''] : CURSOR.decode(cursor);
-  if (limit === undefined && cursor === undefined) {
-    return { rooms: (await mediaServer.listRooms()).map(recentCounts.correct) };
-  }
-  const maxAgeMs = cursor === undefined || limit === undefined ? SHARED_MS : NAMES_LIFETIME_MS;
-  const known = await roomNames.read(maxAgeMs, async () => await mediaServer.listRooms());
-  const { names, nextCursor } = slicePage(known.names, { after, limit });
+  const { mediaServer, recentCounts, sharedRooms } = deps;
+  const maxAgeMs = cursor === undefined ? SHARED_MS : NAMES_LIFETIME_MS;
+  let known: KnownRooms = {};
+  const { rows: names, nextCursor } = await readPage(
+    CURSOR,
+    { cursor, limit: limit ?? MOST_LISTED },
+    {
+      read: async ({ after: [after] = [''], limit: most }) => {
+        const all = await sharedRooms.readNames(maxAgeMs, () => mediaServer.listRooms());
+        known = all;
+        const found = all.names.findIndex((name) => name > after);
+        return found === -1 ? [] : all.names.slice(found, found + most);
+      },
+      locate: (name) => [name] as const,
+    },
+  );
   if (names.length === 0) return { rooms: [], nextCursor };
   const onPage = new Set(names);
   const rooms = known.rooms?.filter(({ name }) => onPage.has(name)) ?? (await mediaServer.listRooms(names));
   return { rooms: rooms.toSorted(byName).map(recentCounts.correct), nextCursor };
 }
 
-type Bounds = { readonly after: string; readonly limit: number | undefined };
-
-/** Returns the sorted names that follow `after`: all of them, or as many as the limit allows. */
-function slicePage(sorted: readonly string[], { after, limit = sorted.length }: Bounds) {
-  const found = sorted.findIndex((name) => name > after);
-  const from = found === -1 ? sorted.length : found;
-  const names = sorted.slice(from, from + limit);
-  const last = names.at(-1);
-  const hasMore = last !== undefined && from + names.length < sorted.length;
-  return { names, nextCursor: hasMore ? CURSOR.encode(last) : null };
+/**
+ * Returns the JSON of the list of all rooms, which callers within a second share. Of more rooms than one response may have, it
+ * is that of a first page.
+ */
+export async function listAllRooms(deps: ListRoomsDeps): Promise<Buffer> {
+  const { mediaServer, recentCounts, sharedRooms } = deps;
+  return await sharedRooms.readList(async () => {
+    const rooms = await mediaServer.listRooms();
+    const isWhole = rooms.length <= MOST_LISTED;
+    const list = isWhole ? { rooms: rooms.map(recentCounts.correct) } : await listRooms(deps, {});
+    return Buffer.from(JSON.stringify(list));
+  });
 }
 
 function byName(a: Room, b: Room): number {
   return a.name < b.name ? -1 : 1;
 }
 
-type KnownNames = {
-  readonly names: readonly string[];
+type KnownRooms = {
   /** All rooms, for the caller whose list was read. */
   readonly rooms?: readonly Room[];
 };
 
-/** Names of all rooms, in order, as a paginated list has read them. */
-export type RoomNames = {
-  /** Returns the names that were read in the last `maxAgeMs`, or reads them. Callers during a read share it. */
-  readonly read: (maxAgeMs: number, list: () => Promise<readonly Room[]>) => Promise<KnownNames>;
-  /** A caller who has opened or closed a room must find that in the next list. */
+type KnownNames = KnownRooms & { readonly names: readonly string[] };
+
+/** What the lists of all rooms have read, for other callers. */
+export type SharedRooms = {
+  /** Returns the names that were read in the last `maxAgeMs`, in order, or reads them. Callers during a read share it. */
+  readonly readNames: (maxAgeMs: number, list: () => Promise<readonly Room[]>) => Promise<KnownNames>;
+  /** Returns the whole list that was read within the last second, or reads it. */
+  readonly readList: (list: () => Promise<Buffer>) => Promise<Buffer>;
+  /** A caller who has opened, changed or closed a room must find that in the next list. */
   readonly forget: () => void;
 };
 
-/** First pages that are asked for within this time are the same. */
+/** A larger list, such as that of rooms with large metadata, is shared only while it is read. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+
+/** Lists that are asked for within this time are the same. */
 const SHARED_MS = 1_000;
 
 /** Listing all pages of 10,000 rooms takes less time. A room that opened in the meantime appears in the next list. */
 const NAMES_LIFETIME_MS = 10_000;
 
-export function createRoomNames(clock: Pick<Clock, 'monotonic'>): RoomNames {
-  let known: { readonly names: readonly string[]; readonly readAt: number } | undefined;
-  let reading: Promise<KnownNames> | undefined;
-  const read = async (
-    list: () => Promise<readonly Room[]>,
-    isCurrent: () => boolean,
-  ): Promise<KnownNames> => {
+export function createSharedRooms(clock: Pick<Clock, 'monotonic'>): SharedRooms {
+  const names = shareReads<KnownNames>(clock, ({ names: kept }) => ({ names: kept }));
+  const lists = shareReads<Buffer>(clock, (list) => (list.length <= MAX_KEPT_BYTES ? list : undefined));
+  return {
+    readNames: (maxAgeMs, list) =>
+      names.read(maxAgeMs, async () => {
+        const rooms = await list();
+        // Sorting the names alone takes less time than sorting all rooms.
+        return { names: rooms.map(({ name }) => name).toSorted(), rooms };
+      }),
+    readList: (list) => lists.read(SHARED_MS, list),
+    forget: () => {
+      names.forget();
+      lists.forget();
+    },
+  };
+}
+
+/** Shares what one caller reads with those who ask during the read, and what `keep` returns of it with later ones. */
+function shareReads<T>(clock: Pick<Clock, 'monotonic'>, keep: (value: T) => T | undefined) {
+  let known: { readonly value: T; readonly readAt: number } | undefined;
+  let reading: Promise<T> | undefined;
+  const start = async (work: () => Promise<T>, isCurrent: () => boolean): Promise<T> => {
     const readAt = clock.monotonic();
-    const rooms = await list();
-    // Sorting the names alone takes less time than sorting all rooms.
-    const names = rooms.map(({ name }) => name).toSorted();
-    if (isCurrent()) known = { names, readAt };
-    return { names, rooms };
+    const value = await work();
+    const kept = keep(value);
+    if (isCurrent()) known = kept && { value: kept, readAt };
+    return value;
   };
   return {
-    read: async (maxAgeMs, list) => {
-      if (known !== undefined && clock.monotonic() - known.readAt < maxAgeMs) return known;
+    read: async (maxAgeMs: number, work: () => Promise<T>): Promise<T> => {
+      if (known !== undefined && clock.monotonic() - known.readAt < maxAgeMs) return known.value;
       if (reading !== undefined) return await reading;
-      const own: Promise<KnownNames> = read(list, () => reading === own).finally(() => {
+      const own: Promise<T> = start(work, () => reading === own).finally(() => {
         if (reading === own) reading = undefined;
       });
       reading = own;
       return await own;
     },
-    forget: () => {
+    forget: (): void => {
       known = undefined;
       reading = undefined;
     },

@@ -14,7 +14,7 @@ import { exactMember } from '../platform/http/bodies/read-body.ts';
 import { defineRoute, MEDIA_ERRORS, type Route, requireCaller } from '../platform/http/route.ts';
 import type { BlockIdentityDeps } from './blocks/blocks.ts';
 import {
-  listParticipantPage,
+  listParticipants,
   muteParticipant,
   muteRoom,
   type ParticipantDeps,
@@ -37,7 +37,7 @@ function listRoute(deps: ParticipantDeps): Route {
     tag: 'participants',
     summary: 'List the participants of a room',
     description:
-      'Recorders and hidden agents are not listed; other agents are. With `limit`, pages by identity; without it, everyone at once, which takes long for rooms with hundreds of people.',
+      'By identity. Recorders and hidden agents are not listed; other agents are. Without `limit`, everyone at once, which takes long for rooms with hundreds of people.',
     security: 'signed',
     scopes: ['read', 'rooms'],
     params: RoomParams,
@@ -46,7 +46,7 @@ function listRoute(deps: ParticipantDeps): Route {
     errors: ['room-not-found', ...MEDIA_ERRORS],
     handle: async ({ params, query }) => ({
       status: 200,
-      body: await listParticipantPage(deps, params.roomId, query),
+      body: await listParticipants(deps, params.roomId, query),
     }),
   });
 }
@@ -146,7 +146,7 @@ function muteRoomRoute(deps: ParticipantDeps): Route {
     tag: 'participants',
     summary: 'Mute everybody in a room',
     description:
-      'Mutes the tracks that are published now. Participants can unmute themselves, and publish new tracks. After an error, some tracks are muted: repeat the request.',
+      'Mutes the tracks that are published now. Participants can unmute themselves, and publish new tracks. One request mutes at most 1,000 tracks: repeat it when the response has `mutedTruncated`. After an error, some tracks are muted: repeat the request.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,

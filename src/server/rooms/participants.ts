@@ -1,17 +1,20 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Role } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { MAX_METADATA_BYTES } from '../../contract/names.ts';
-import type {
-  Participant,
-  ParticipantList,
-  ParticipantListQuery,
-  ParticipantPatch,
-  RoomMute,
-  RoomMuted,
+import { MOST_LISTED } from '../../contract/paging.ts';
+import {
+  MOST_MUTED,
+  type Participant,
+  type ParticipantList,
+  type ParticipantListQuery,
+  type ParticipantPatch,
+  type RoomMute,
+  type RoomMuted,
 } from '../../contract/participants.ts';
-import { cursorCodec } from '../platform/http/read-page.ts';
+import { cursorCodec, readPage } from '../platform/http/read-page.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
-import type { ParticipantChange } from '../platform/livekit/media-server.ts';
+import type { MediaServer, ParticipantChange, ParticipantEntry } from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
 import { type BlockIdentityDeps, type BlockRequest, blockIdentity } from './blocks/blocks.ts';
 import { findRoom, type MediaDeps } from './rooms.ts';
@@ -21,44 +24,65 @@ export type ParticipantDeps = MediaDeps & {
   readonly findDeparted: (sids: readonly string[]) => Promise<ReadonlySet<string>>;
 };
 
-/** Lists the participants of the room, without system participants. Throws room-not-found. */
-export async function listParticipants(deps: ParticipantDeps, room: string): Promise<readonly Participant[]> {
-  const all = await deps.mediaServer.listParticipants(room);
+/** Lists who is in the room, without system participants and in no order. Throws room-not-found. */
+export async function listPresent(deps: ParticipantDeps, room: string): Promise<readonly ParticipantEntry[]> {
+  return await withoutDeparted(deps, await listEntries(deps, room));
+}
+
+async function listEntries(deps: MediaDeps, room: string): Promise<readonly ParticipantEntry[]> {
+  const all = await deps.mediaServer.listParticipantEntries(room);
   // The media server returns an empty list for an unknown room.
   if (all.length === 0) await findRoom(deps, room);
-  const listed = all.filter(isListed);
-  const left = await deps.findDeparted(listed.map(({ sid }) => sid));
-  return listed.filter(({ sid }) => !left.has(sid));
+  return all.filter(({ isSystem }) => !isSystem);
+}
+
+async function withoutDeparted(
+  { findDeparted }: ParticipantDeps,
+  entries: readonly ParticipantEntry[],
+): Promise<readonly ParticipantEntry[]> {
+  const left = await findDeparted(entries.map(({ sid }) => sid));
+  return entries.filter(({ sid }) => !left.has(sid));
 }
 
 const CURSOR = cursorCodec('participants', 'string');
 
 /**
- * Lists everyone, or a page by identity. The media server has neither an order nor pages: a page reads the list, and decodes
- * only what it shows. It may be shorter than its limit, because those who have left are taken off it. Throws room-not-found.
+ * Lists a page by identity; without `limit` and `cursor` everyone, as far as one response can have them. The media server has
+ * neither an order nor pages: a page reads the list, and decodes only what it shows. It may be shorter than its limit, because
+ * those who have left are taken off it. Throws room-not-found.
  */
-export async function listParticipantPage(
+export async function listParticipants(
   deps: ParticipantDeps,
   room: string,
   { limit, cursor }: ParticipantListQuery,
 ): Promise<ParticipantList> {
-  if (limit === undefined && cursor === undefined) {
-    return { participants: [...(await listParticipants(deps, room))] };
+  const { rows, nextCursor } = await readPage(
+    CURSOR,
+    { cursor, limit: limit ?? MOST_LISTED },
+    {
+      read: async ({ after: [after] = [''], limit: most }) =>
+        (await listEntries(deps, room))
+          .filter(({ identity }) => identity > after)
+          .toSorted((a, b) => (a.identity < b.identity ? -1 : 1))
+          .slice(0, most),
+      locate: ({ identity }) => [identity] as const,
+    },
+  );
+  const participants = await readRecords(await withoutDeparted(deps, rows));
+  const isWhole = limit === undefined && cursor === undefined && nextCursor === null;
+  return { participants, ...(isWhole ? {} : { nextCursor }) };
+}
+
+/** Between two of these groups others have their turn: a large room would keep them waiting. */
+const READ_AT_ONCE = 100;
+
+async function readRecords(entries: readonly ParticipantEntry[]): Promise<Participant[]> {
+  const participants: Participant[] = [];
+  for (let start = 0; start < entries.length; start += READ_AT_ONCE) {
+    if (start > 0) await setImmediate();
+    participants.push(...entries.slice(start, start + READ_AT_ONCE).map((entry) => entry.read()));
   }
-  const [after] = cursor === undefined ? [''] : CURSOR.decode(cursor);
-  const all = await deps.mediaServer.listParticipantEntries(room);
-  if (all.length === 0) await findRoom(deps, room);
-  const following = all
-    .filter(({ identity, isSystem }) => !isSystem && identity > after)
-    .toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
-  const page = following.slice(0, limit);
-  const left = await deps.findDeparted(page.map(({ sid }) => sid));
-  const last = page.at(-1);
-  const hasMore = last !== undefined && page.length < following.length;
-  return {
-    participants: page.filter(({ sid }) => !left.has(sid)).map((entry) => entry.read()),
-    nextCursor: hasMore ? CURSOR.encode(last.identity) : null,
-  };
+  return participants;
 }
 
 /** Returns a participant. Throws room-not-found or participant-not-found. */
@@ -224,8 +248,8 @@ type Target = RoomMuted['muted'][number];
 const REQUESTS_AT_ONCE = 8;
 
 /**
- * Mutes all published tracks that are not muted. Tracks that end in the meantime are left out. After an error some tracks
- * may be muted: the same request again mutes the others. Throws room-not-found.
+ * Mutes the published tracks that are not muted, up to MOST_MUTED of them. Tracks that end in the meantime are left out. After
+ * an error some tracks may be muted: the same request again mutes the others. Throws room-not-found.
  */
 export async function muteRoom(
   deps: ParticipantDeps,
@@ -234,19 +258,21 @@ export async function muteRoom(
 ): Promise<RoomMuted> {
   const excluded = new Set(except);
   const wanted = sources && new Set<string>(sources.map((source) => source.toUpperCase()));
-  const participants = await listParticipants(deps, room);
-  const targets = participants
-    .filter(({ identity }) => !excluded.has(identity))
-    .flatMap(({ identity, tracks }) =>
-      tracks
-        .filter(({ muted, source }) => !muted && (wanted === undefined || wanted.has(source)))
-        .map(({ sid }): Target => ({ identity, trackSid: sid })),
-    );
+  const present = (await listPresent(deps, room)).filter(({ identity }) => !excluded.has(identity));
+  const found = (await readRecords(present)).flatMap(({ identity, tracks }) =>
+    tracks
+      .filter(({ muted, source }) => !muted && (wanted === undefined || wanted.has(source)))
+      .map(({ sid }): Target => ({ identity, trackSid: sid })),
+  );
+  const targets = found.slice(0, MOST_MUTED);
   const muted = new Set<Target>();
   await forEachConcurrently(targets, REQUESTS_AT_ONCE, async (target) => {
     if (await mute(deps, room, target)) muted.add(target);
   });
-  return { muted: targets.filter((target) => muted.has(target)) };
+  return {
+    muted: targets.filter((target) => muted.has(target)),
+    ...(found.length > targets.length ? { mutedTruncated: true } : {}),
+  };
 }
 
 /** Returns false when the track or its publisher is gone. */
@@ -260,9 +286,22 @@ async function mute({ mediaServer }: ParticipantDeps, room: string, target: Targ
     if (error.code === 'track-not-found') return false;
     if (error.code !== 'media-server-unavailable') throw error;
     // The media server responds with this error also for a participant who has left.
-    const present = await mediaServer.listParticipants(room);
-    if (present.some((participant) => participant.identity === identity)) throw error;
+    if (await isPresent(mediaServer, room, identity)) throw error;
     return false;
+  }
+}
+
+async function isPresent(
+  mediaServer: Pick<MediaServer, 'getParticipant'>,
+  room: string,
+  identity: string,
+): Promise<boolean> {
+  try {
+    await mediaServer.getParticipant(room, identity);
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'participant-not-found') return false;
+    throw error;
   }
 }
 

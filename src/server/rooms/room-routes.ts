@@ -20,8 +20,8 @@ import {
   RoomSchema,
 } from '../../contract/rooms.ts';
 import { defineRoute, MEDIA_ERRORS, type Route, type RouteResponse } from '../platform/http/route.ts';
-import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
-import { listParticipants, type ParticipantDeps, participantNotFound } from './participants.ts';
+import { type ListRoomsDeps, listAllRooms, listRooms } from './list-rooms.ts';
+import { listPresent, type ParticipantDeps, participantNotFound } from './participants.ts';
 import { type KeptClosed, listClosedRooms } from './room-records.ts';
 import {
   type CreateRoomDeps,
@@ -80,7 +80,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     errors: MEDIA_ERRORS,
     handle: async ({ body }): Promise<RouteResponse> => {
       const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
-      if (!hasExisted) deps.roomNames.forget();
+      if (!hasExisted || body.metadata !== undefined) deps.sharedRooms.forget();
       if (body.metadata !== undefined) await deps.onMetadata(room);
       const headers = {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),
@@ -100,13 +100,20 @@ function listRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'List the open rooms',
     description:
-      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. A first page may lack a room that somebody opened within the last second.',
+      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. Without `limit`, all rooms at once. That list and a first page are up to a second old; what the same instance of the service created, changed or deleted is in them at once.',
     security: 'signed',
     scopes: ['read', 'rooms'],
     query: RoomListQuery,
-    success: { 200: { description: 'The open rooms, by name when paged', schema: RoomListSchema } },
+    success: { 200: { description: 'The open rooms, by name in pages', schema: RoomListSchema } },
     errors: MEDIA_ERRORS,
-    handle: async ({ query }) => ({ status: 200, body: await listRooms(deps, query) }),
+    handle: async ({ query }) => {
+      const { limit, cursor } = query;
+      if (limit !== undefined || cursor !== undefined) {
+        return { status: 200, body: await listRooms(deps, query) };
+      }
+      const headers = { 'content-type': 'application/json; charset=utf-8' };
+      return { status: 200, body: await listAllRooms(deps), headers };
+    },
   });
 }
 
@@ -147,6 +154,7 @@ function updateRoute(deps: RoomRouteDeps): Route {
     errors: ['room-not-found', ...MEDIA_ERRORS],
     handle: async ({ params, body }) => {
       const room = await updateRoom(deps, params.roomId, body);
+      deps.sharedRooms.forget();
       if (body.metadata !== undefined) await deps.onMetadata(room);
       return { status: 200, body: deps.recentCounts.correct(room) };
     },
@@ -190,7 +198,7 @@ function deleteRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     handle: async ({ params, query }) => {
       const kept = readKeptClosed(query, deps.clock.now());
       await turns(params.roomId, () => deleteRoom(deps, params.roomId, kept));
-      deps.roomNames.forget();
+      deps.sharedRooms.forget();
       return { status: 204 };
     },
   });
@@ -243,7 +251,7 @@ async function sendData(deps: ParticipantDeps, room: string, message: RoomData):
   const limit = kind === 'lossy' ? MAX_LOSSY_DATA_BYTES : MAX_RELIABLE_DATA_BYTES;
   if (data.length > limit) throw dataError(`is ${data.length} bytes; at most ${limit} can be sent ${kind}`);
   // The media server responds for an unknown room only after 3 s.
-  const present = (await listParticipants(deps, room)).map(({ identity }) => identity);
+  const present = (await listPresent(deps, room)).map(({ identity }) => identity);
   if (destinationIdentities === undefined) {
     if (present.length > 0) await deps.mediaServer.sendData(room, { data, kind, topic, identities: [] });
     return { sentTo: present };

@@ -147,7 +147,7 @@ describe('completion', () => {
     expect(await complete('rooms delete --y')).toEqual(['--yes']);
     expect(await complete('rooms get ')).not.toContain('--yes');
     expect(await complete('rooms get --')).not.toContain('--url=http://attacker');
-    expect(await complete('rooms get -- --')).toEqual(['--yes', '--url=http://attacker']);
+    expect(await complete('rooms get -- --')).toEqual(['--url=http://attacker', '--yes']);
     expect(await complete('rooms get demo')).toEqual(['demo']);
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ingress } from '../../../src/contract/ingress.ts';
+import type { Ingress, IngressList } from '../../../src/contract/ingress.ts';
 import type { Problem } from '../../../src/contract/problem.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
@@ -65,6 +65,22 @@ describe('ingress with Redis', () => {
     expect(await remove(room, first.ingressId)).toEqual({ status: 204, code: undefined });
     expect(await remove(room, first.ingressId)).toEqual({ status: 404, code: 'ingress-not-found' });
     expect((await list(room)).map((each) => each.ingressId)).toEqual([second.ingressId]);
+  });
+
+  it('is listed by id in pages', async () => {
+    const room = `paged-${randomUUID()}`;
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) ids.push((await create(room)).ingressId);
+    ids.sort();
+    expect((await list(room)).map((each) => each.ingressId)).toEqual(ids);
+    const page = async (query: string): Promise<IngressList> =>
+      (await service.call('GET', `${toPath(room)}?${query}`)).json;
+    const first = await page('limit=2');
+    expect(first.ingress.map((each) => each.ingressId)).toEqual(ids.slice(0, 2));
+    const last = await page(`limit=2&cursor=${first.nextCursor}`);
+    expect(last).toMatchObject({ ingress: [{ ingressId: ids[2] }], nextCursor: null });
+    expect(await page('limit=1001')).toMatchObject({ status: 400, errors: [{ parameter: 'limit' }] });
+    expect(await page('cursor=x')).toMatchObject({ status: 400, errors: [{ parameter: 'cursor' }] });
   });
 
   it('is not returned again under its Idempotency-Key once it is deleted', async () => {

@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Room } from '../../../src/contract/rooms.ts';
-import { createRecentCounts, createRoomNames, listRooms } from '../../../src/server/rooms/list-rooms.ts';
+import type { Room, RoomList } from '../../../src/contract/rooms.ts';
+import {
+  createRecentCounts,
+  createSharedRooms,
+  listAllRooms,
+  listRooms,
+} from '../../../src/server/rooms/list-rooms.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;
@@ -26,8 +31,8 @@ const toRoom = (name: string): Room => ({
   activeRecording: false,
 });
 
-function setUp(roomNames = createRoomNames(clock)) {
-  const deps = {
+function makeDeps(sharedRooms = createSharedRooms(clock)) {
+  return {
     mediaServer: {
       listRooms: async (names?: readonly string[]) => {
         calls.push(names);
@@ -35,8 +40,12 @@ function setUp(roomNames = createRoomNames(clock)) {
       },
     },
     recentCounts: createRecentCounts(clock),
-    roomNames,
+    sharedRooms,
   };
+}
+
+function setUp(sharedRooms = createSharedRooms(clock)) {
+  const deps = makeDeps(sharedRooms);
   return async (cursor?: string | null) => {
     const { rooms, nextCursor } = await listRooms(deps, { limit: 2, cursor: cursor ?? undefined });
     return { names: rooms.map(({ name }) => name), nextCursor };
@@ -95,13 +104,52 @@ describe('listing the rooms page by page', () => {
   });
 
   it('reads all rooms again after the caller has opened or closed one', async () => {
-    const roomNames = createRoomNames(clock);
-    const read = setUp(roomNames);
+    const sharedRooms = createSharedRooms(clock);
+    const read = setUp(sharedRooms);
     const early = read();
     open.add('aa');
-    roomNames.forget();
+    sharedRooms.forget();
     expect((await read()).names).toEqual(['a', 'aa']);
     await early;
     expect((await read()).names).toEqual(['a', 'aa']);
+  });
+});
+
+describe('listing all rooms at once', () => {
+  const read = async (deps: ReturnType<typeof makeDeps>): Promise<RoomList> =>
+    JSON.parse((await listAllRooms(deps)).toString());
+  const names = ({ rooms }: RoomList) => rooms.map(({ name }) => name).sort();
+
+  it('shares one list for a second, with callers during the read too', async () => {
+    const deps = makeDeps();
+    await Promise.all([read(deps), read(deps)]);
+    open.add('f');
+    clock.advance(999);
+    expect(names(await read(deps))).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(calls).toEqual([undefined]);
+    clock.advance(1);
+    expect(await read(deps)).not.toHaveProperty('nextCursor');
+    expect(names(await read(deps))).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(calls).toEqual([undefined, undefined]);
+  });
+
+  it('reads all rooms again after the caller has opened, changed or closed one', async () => {
+    const deps = makeDeps();
+    await read(deps);
+    open.add('f');
+    deps.sharedRooms.forget();
+    expect(names(await read(deps))).toContain('f');
+  });
+
+  it('has 10,000 rooms at most, by name, and then a cursor for the others', async () => {
+    open = new Set(Array.from({ length: 10_001 }, (_, n) => String(99_999 - n)));
+    const deps = makeDeps();
+    const { rooms, nextCursor } = await read(deps);
+    expect([rooms.length, rooms[0]?.name]).toEqual([10_000, '89999']);
+    const last = await listRooms(deps, { cursor: nextCursor ?? undefined });
+    expect(last).toMatchObject({ rooms: [{ name: '99999' }], nextCursor: null });
+    open.delete('99999');
+    deps.sharedRooms.forget();
+    expect(await read(deps)).not.toHaveProperty('nextCursor');
   });
 });

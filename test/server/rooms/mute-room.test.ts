@@ -104,6 +104,18 @@ describe('muting a room', () => {
     expect(await mute(stage.service, room)).toEqual([]);
   });
 
+  it('mutes a thousand tracks in one request, and tells that there are more', async () => {
+    const { control } = stage.media;
+    const room = `room ${randomUUID()}`;
+    control.join(room, { identity: 'ada' });
+    for (let count = 0; count < 1001; count += 1) control.publish(room, 'ada');
+    const send = async () => (await stage.service.call('POST', `${roomPath(room)}/mute`)).json as RoomMuted;
+    const first = await send();
+    expect([first.muted.length, first.mutedTruncated]).toEqual([1000, true]);
+    const second = await send();
+    expect([second.muted.length, second.mutedTruncated]).toEqual([1, undefined]);
+  });
+
   it('mutes the given sources, except those of the given participants', async () => {
     const { room, ada, camera, bob, screen, sound, unknown } = fill();
     const except = ['bob'];
@@ -151,12 +163,14 @@ describe('muting a room while people leave it', () => {
   const ada = { sid: 'PA_ada123', identity: 'ada', state: 'ACTIVE', tracks: [track] };
   const bob = { sid: 'PA_bob123', identity: 'bob', state: 'ACTIVE', tracks: [] };
 
-  /** Lists `lists` one after the other, and responds to the muting of the track with `muting`. */
-  async function muteWith(muting: Script, lists: readonly (readonly object[])[]) {
-    const left = [...lists];
+  /** Lists ada and bob once, and then responds to the muting of her track and, if it comes to that, to a look for her. */
+  async function muteWith(muting: Script, looking: Script = respondTwirp(500, 'internal', 'unexpected')) {
+    let lists = 0;
     const media = await startScriptedMediaServer((request, response) => {
       if (request.url?.endsWith('/MutePublishedTrack')) return muting(request, response);
-      const participants = request.url?.endsWith('/ListParticipants') ? left.shift() : [];
+      if (request.url?.endsWith('/GetParticipant')) return looking(request, response);
+      if (request.url?.endsWith('/ListParticipants')) lists += 1;
+      const participants = lists === 1 ? [ada, bob] : [];
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ participants }));
     });
     const service = await startTestService({ livekit: media.livekit });
@@ -170,18 +184,18 @@ describe('muting a room while people leave it', () => {
 
   it('leaves out a track that has ended', async () => {
     const ended = respondTwirp(404, 'not_found', 'track not found');
-    expect(await muteWith(ended, [[ada, bob]])).toMatchObject({ status: 200, json: { muted: [] } });
+    expect(await muteWith(ended)).toMatchObject({ status: 200, json: { muted: [] } });
   });
 
   it('leaves out somebody who has left, for whom the media server reports that it is unavailable', async () => {
-    expect(await muteWith(gone, [[ada, bob], [bob]])).toMatchObject({ status: 200, json: { muted: [] } });
+    const left = respondTwirp(404, 'not_found', 'participant does not exist');
+    expect(await muteWith(gone, left)).toMatchObject({ status: 200, json: { muted: [] } });
   });
 
   it('fails when the media server is unavailable for somebody who is still there', async () => {
-    const response = await muteWith(gone, [
-      [ada, bob],
-      [ada, bob],
-    ]);
+    const response = await muteWith(gone, (_request, reply) => {
+      reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ada));
+    });
     expect(response).toMatchObject({
       status: 503,
       json: { type: 'urn:problem-type:rtc:media-server-unavailable' },

@@ -9,7 +9,8 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { watchList } from '../../framework/lists/watch-list.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { MAX_LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
 import {
   argument,
   type Command,
@@ -20,6 +21,7 @@ import {
   jsonObject,
   notEmpty,
   option,
+  wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
 import {
@@ -53,30 +55,37 @@ const listParticipants = defineCommand({
   verb: 'list',
   aliases: ['ls'],
   summary: 'List the participants of a room',
-  description: 'Recorders are not listed.',
+  description: 'By identity. Recorders are not listed.',
   needs: 'service',
   fields: PARTICIPANT_FIELDS,
   arguments: { room: ROOM },
-  options: { watch: WATCH },
+  options: {
+    limit: option('--limit <n>', 'maximum number; default: everyone', { parse: wholeNumber(1, MAX_LIMIT) }),
+    watch: WATCH,
+  },
   examples: [
     { line: 'rtc participants list demo', does: 'Who is there, and what they publish' },
     { line: 'rtc participants list demo --watch', does: 'See them join and leave' },
     { line: 'rtc participants list demo --json identity,tracks', does: 'With the sids of their tracks' },
   ],
   isStream: (input) => input.watch,
-  async run(context, input) {
-    const read = async (): Promise<ListResult> => {
-      const client = await context.client();
-      const response = await client.participants.list(input.room, { signal: context.io.signal });
-      return list({
-        response,
-        records: response.participants,
+  async run(context, { room, limit = NO_LIMIT, watch }) {
+    const client = await context.client();
+    return pagedList(
+      context,
+      { limit, watch },
+      {
+        name: 'participants',
+        read: async (page) => {
+          const options = { ...page, signal: context.io.signal };
+          const { participants, nextCursor = null } = await client.participants.list(room, options);
+          return { participants, nextCursor };
+        },
         columns: PARTICIPANT_COLUMNS,
-        identify: (participant) => participant.sid,
-        empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${shellQuote(input.room)} --identity ada --role host`,
-      });
-    };
-    return input.watch ? watchList(context, read) : read();
+        identify: ({ sid }) => sid,
+        empty: `Nobody is in ${room}. Let somebody in: rtc tokens create --room ${shellQuote(room)} --identity ada --role host`,
+      },
+    );
   },
 });
 

@@ -10,15 +10,20 @@ export async function findParticipant(
   identity: string,
 ): Promise<Participant> {
   const client = await context.readOnlyClient();
-  const { participants } = await client.participants.list(room, { signal: context.io.signal });
-  const found = participants.find((participant) => participant.identity === identity);
-  if (found !== undefined) return found;
-  const there = participants.map((participant) => participant.identity);
+  const there: string[] = [];
+  for await (const participant of client.participants.all(room, { signal: context.io.signal })) {
+    if (participant.identity === identity) return participant;
+    there.push(participant.identity);
+  }
+  const others = there.length - MOST_NAMED;
   throw new CliError(
     EXIT.notFound,
     `there is no participant ${JSON.stringify(identity)} in room ${JSON.stringify(room)}`,
     there.length === 0
       ? `the room is empty; see: rtc participants list ${shellQuote(room)}`
-      : `choose from the participants: ${there.join(', ')}`,
+      : `choose from the participants: ${there.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`,
   );
 }
+
+/** Participants that the error names. */
+const MOST_NAMED = 20;

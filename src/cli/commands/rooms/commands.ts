@@ -322,12 +322,15 @@ export const commands: readonly Command[] = [
   remove,
 ];
 
+/** The largest page of rooms: most services have fewer. */
+const MOST_AT_ONCE = 1_000;
+
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();
-  const response = await client.rooms.list({ signal: context.io.signal });
-  const records = response.rooms.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
+  const rooms = await Array.fromAsync(client.rooms.all({ limit: MOST_AT_ONCE, signal: context.io.signal }));
+  const records = rooms.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
   return list({
-    response,
+    response: { rooms },
     records,
     columns: LIST_COLUMNS,
     identify: (room) => room.sid,

@@ -73,8 +73,8 @@ export class FollowedService {
   /** An unavailable service is awaited, as it is later. */
   async #readAll(): Promise<void> {
     const { client, signal } = this.#followed;
-    const { rooms } = await client.rooms.list({ signal });
-    for (const { name } of rooms.slice(0, MOST_ROOMS)) this.#unread.add(name);
+    const { rooms } = await client.rooms.list({ signal, limit: MOST_ROOMS });
+    for (const { name } of rooms) this.#unread.add(name);
     await this.#try(async () => {
       for (const name of this.#unread) await this.refresh(name);
       await this.refreshDeliveries();
@@ -151,10 +151,10 @@ async function readRoomFacts(
   name: string,
 ): Promise<RoomFacts | undefined> {
   try {
-    const [room, { isRecording }, { participants }, segments] = await Promise.all([
+    const [room, { isRecording }, participants, segments] = await Promise.all([
       client.rooms.get(name, { signal }),
       client.recordings.status(name, { signal }),
-      client.participants.list(name, { signal }),
+      Array.fromAsync(client.participants.all(name, { signal })),
       readSegments({ client, signal, nowMs }, name),
     ]);
     const last = segments?.at(-1);

@@ -337,7 +337,7 @@ type RoomState = {
 async function readRoom(client: RtcClient, room: string, signal: AbortSignal): Promise<RoomState> {
   try {
     const { sid } = await client.rooms.get(room, { signal });
-    const { participants } = await client.participants.list(room, { signal });
+    const participants = await Array.fromAsync(client.participants.all(room, { signal }));
     const people = participants.filter(({ kind }) => kind !== AGENT);
     const connections = people.map(({ sid: connection, identity, tracks }) => {
       const published = new Set(tracks.map((track) => track.sid));

@@ -17,9 +17,12 @@ export type ListRequest = {
 /** Maximum candidates: the first page has the newest, which users usually look for. */
 const MOST = 200;
 
+/** Rooms come by name, so that a smaller page would have no name of the end of the alphabet. */
+const MOST_ROOMS = 1_000;
+
 const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly Candidate[]>>> = {
   rooms: async ({ client, signal }) => {
-    const { rooms } = await client.rooms.list({ signal });
+    const { rooms } = await client.rooms.list({ signal, limit: MOST_ROOMS });
     return rooms.map(({ name }) => ({ value: name, description: '' }));
   },
   participants: async ({ client, signal, owner }) => {
@@ -37,7 +40,7 @@ const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly 
     }));
   },
   ingress: async ({ client, signal, owner }) => {
-    const { ingress } = await client.ingress.list(owner, { signal });
+    const { ingress } = await client.ingress.list(owner, { signal, limit: MOST });
     return ingress.map(({ ingressId, name }) => ({ value: ingressId, description: name }));
   },
   recordings: async ({ client, signal, nowMs }) => {
@@ -62,7 +65,7 @@ const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly 
     }));
   },
   webhooks: async ({ client, signal }) => {
-    const { webhooks } = await client.webhooks.list({ signal });
+    const { webhooks } = await client.webhooks.list({ signal, limit: MOST });
     return webhooks.map(({ id, url }) => ({ value: id, description: url }));
   },
   deliveries: async ({ client, signal, nowMs, owner }) => {

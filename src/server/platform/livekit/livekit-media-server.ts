@@ -272,9 +272,11 @@ function toListOptions(filter: EgressFilter) {
   return { roomName: filter.room, active: filter.active ?? false };
 }
 
+const NOT_FOUND: ReadonlySet<string> = new Set<ErrorCode>(['recording-not-found', 'ingress-not-found']);
+
 /** Returns an empty list for 404: a list by id is 404 when there is none, while a list by room is empty. */
 function emptyIfUnknown(error: unknown): readonly never[] {
-  if (error instanceof ServiceError && error.code === 'recording-not-found') return [];
+  if (error instanceof ServiceError && NOT_FOUND.has(error.code)) return [];
   throw error;
 }
 
@@ -290,10 +292,10 @@ function ingressMethods({ ingress }: LivekitClients, caller: Caller): Pick<Media
         const options = { roomName: room, participantIdentity, participantName };
         return toIngress(await ingress.createIngress(INGRESS_INPUTS[type], options));
       }),
-    listIngress: (room) =>
-      caller('listIngress', { worker }, async () =>
-        (await ingress.listIngress({ roomName: room })).map(toIngress),
-      ),
+    listIngress: (filter) =>
+      caller('listIngress', { notFound: 'ingress-not-found', worker }, async () =>
+        (await ingress.listIngress('room' in filter ? { roomName: filter.room } : filter)).map(toIngress),
+      ).catch(emptyIfUnknown),
     deleteIngress: (ingressId) =>
       caller('deleteIngress', { notFound: 'ingress-not-found', worker }, async () =>
         toIngress(await ingress.deleteIngress(ingressId)),

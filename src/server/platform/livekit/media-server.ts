@@ -82,7 +82,8 @@ export interface MediaServer {
   listEgress(filter: EgressFilter): Promise<readonly Egress[]>;
 
   createIngress(request: IngressRequest): Promise<Ingress>;
-  listIngress(room: string): Promise<readonly Ingress[]>;
+  /** Finds ingresses by id or by room; an empty list for an unknown one. */
+  listIngress(filter: IngressFilter): Promise<readonly Ingress[]>;
   /** Rejects with ingress-not-found. */
   deleteIngress(ingressId: string): Promise<Ingress>;
 
@@ -128,6 +129,8 @@ export type ParticipantChange = {
 export type EgressFilter =
   | { readonly egressId: string }
   | { readonly room: string; readonly active?: boolean };
+
+export type IngressFilter = { readonly ingressId: string } | { readonly room: string };
 
 export type RoomCompositeRequest = {
   readonly room: string;

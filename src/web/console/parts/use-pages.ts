@@ -6,6 +6,8 @@ type Page<Item> = { readonly items: readonly Item[]; readonly nextCursor: string
 type Options<Item> = {
   readonly queryKey: readonly string[];
   readonly read: (cursor: string | undefined) => Promise<Page<Item>>;
+  /** Default true. */
+  readonly isEnabled?: boolean;
 };
 
 type Pages<Item> = {
@@ -20,12 +22,13 @@ type Pages<Item> = {
 };
 
 /** A list of the service that is loaded page by page while the user scrolls. */
-export function usePages<Item>({ queryKey, read }: Options<Item>): Pages<Item> {
+export function usePages<Item>({ queryKey, read, isEnabled = true }: Options<Item>): Pages<Item> {
   const { data, error, hasNextPage, isFetchingNextPage, refetch, fetchNextPage } = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => read(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    enabled: isEnabled,
   });
   const items = useMemo(() => data?.pages.flatMap((page) => page.items), [data]);
   return {

@@ -12,10 +12,17 @@ import { Empty } from '../parts/view.tsx';
 import { MuteAllButton, SendButton } from './room-buttons.tsx';
 import { displayName, readRole } from './room-facts.ts';
 
-type Props = { readonly room: string; readonly participants: readonly Participant[] };
+type Props = {
+  readonly room: string;
+  /** Those that were loaded so far, by identity. */
+  readonly participants: readonly Participant[];
+  /** Their number, `200+` if there are more. */
+  readonly count: string;
+  readonly loadMore: (() => void) | undefined;
+};
 
 /** The participants of the room, with their tracks. */
-export function Participants({ room, participants }: Props) {
+export function Participants({ room, participants, count, loadMore }: Props) {
   if (participants.length === 0) {
     return (
       <Empty title="Nobody is in this room">
@@ -27,7 +34,7 @@ export function Participants({ room, participants }: Props) {
     <section aria-labelledby="participants-title">
       <div className="section-head">
         <h2 id="participants-title">
-          Participants <span className="count">{participants.length}</span>
+          Participants <span className="count">{count}</span>
         </h2>
         <MuteAllButton room={room} />
         <SendButton room={room} />
@@ -52,6 +59,11 @@ export function Participants({ room, participants }: Props) {
           </tbody>
         </table>
       </div>
+      {loadMore !== undefined && (
+        <button type="button" onClick={loadMore}>
+          Show more participants
+        </button>
+      )}
     </section>
   );
 }

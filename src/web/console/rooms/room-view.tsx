@@ -12,6 +12,7 @@ import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Clock, describeDuration } from '../parts/time.tsx';
+import { usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { useConsole } from '../shell/console-state.tsx';
@@ -34,7 +35,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
         data === undefined ? undefined : (
           <RoomActions
             room={data}
-            participants={participants.data?.participants.length ?? data.numParticipants}
+            participants={participants.items?.length ?? data.numParticipants}
             isRecorded={isRecorded(data, facts)}
             isTranscribed={transcription.data?.status === 'active'}
           />
@@ -46,14 +47,22 @@ export function RoomView({ room: name }: { readonly room: string }) {
         <RoomFacts room={data} isRecorded={isRecorded(data, facts)} transcription={transcription.data} />
       )}
       {participants.error !== null && <Problem error={participants.error} />}
-      {participants.data === undefined && participants.error === null && room.error === null && <Loading />}
-      {participants.data !== undefined && (
-        <Participants room={name} participants={participants.data.participants} />
+      {participants.items === undefined && participants.error === null && room.error === null && <Loading />}
+      {participants.items !== undefined && (
+        <Participants
+          room={name}
+          participants={participants.items}
+          count={participants.count ?? ''}
+          loadMore={participants.loadMore}
+        />
       )}
       <Blocks room={name} />
     </View>
   );
 }
+
+/** Participants of a page: those of most rooms. */
+const PAGE_SIZE = 200;
 
 /** The room, and what is read of it besides. */
 function useRoom(name: string) {
@@ -61,10 +70,13 @@ function useRoom(name: string) {
     queryKey: [...KEYS.rooms(), name],
     queryFn: () => client.rooms.get(name),
   });
-  const participants = useQuery({
+  const participants = usePages({
     queryKey: KEYS.participants(name),
-    queryFn: () => client.participants.list(name),
-    enabled: room.data !== undefined,
+    read: async (cursor) => {
+      const page = await client.participants.list(name, { limit: PAGE_SIZE, cursor });
+      return { items: page.participants, nextCursor: page.nextCursor ?? null };
+    },
+    isEnabled: room.data !== undefined,
   });
   const transcription = useQuery({
     queryKey: KEYS.liveTranscription(name),
@@ -139,8 +151,8 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 /** Null for a room that was never transcribed. */
 async function readTranscription(room: string) {
   try {
-    // Segments are not shown here, so the request excludes all of them.
-    return await client.transcription.get(room, { since: '9999-12-31T00:00:00Z' });
+    // Segments are not shown here.
+    return await client.transcription.get(room, { limit: 1 });
   } catch (error) {
     if (error instanceof RtcError && error.code === 'transcription-not-found') return null;
     throw error;

@@ -422,10 +422,12 @@ function describeWithRedis(open: Open): void {
       bypassTranscoding: true,
     });
     expect(Object.keys(whip).sort()).toEqual(INGRESS_KEYS);
-    const ids = (await server.listIngress(room)).map(({ ingressId }) => ingressId);
+    const ids = (await server.listIngress({ room })).map(({ ingressId }) => ingressId);
     expect(ids.sort()).toEqual([rtmp.ingressId, whip.ingressId].sort());
     expect(await server.deleteIngress(rtmp.ingressId)).toMatchObject({ ingressId: rtmp.ingressId });
-    expect(await server.listIngress(room)).toEqual([whip]);
+    expect(await server.listIngress({ room })).toEqual([whip]);
+    expect(await server.listIngress({ ingressId: whip.ingressId })).toEqual([whip]);
+    expect(await server.listIngress({ ingressId: rtmp.ingressId })).toEqual([]);
     expect(await catchFailure(server.deleteIngress(rtmp.ingressId))).toMatchObject({
       code: 'ingress-not-found',
     });
@@ -459,7 +461,7 @@ function describeWithoutRedis(open: Open): void {
       server.listEgress({ egressId: 'EG_none' }),
       server.stopEgress('EG_none'),
       server.createIngress({ type: 'rtmp', ...wanted }),
-      server.listIngress(unique()),
+      server.listIngress({ room: unique() }),
       server.deleteIngress('IN_none'),
     ];
     for (const failure of await Promise.all(calls.map(catchFailure))) {

@@ -31,7 +31,7 @@ const CALLS: readonly (readonly [string, () => Promise<unknown>])[] = [
   ['removeParticipant', () => media.removeParticipant('demo', 'ada')],
   ['startRoomComposite', () => media.startRoomComposite({ room: 'demo', filepath: '/a.mp4' })],
   ['listEgress', () => media.listEgress({ room: 'demo' })],
-  ['listIngress', () => media.listIngress('demo')],
+  ['listIngress', () => media.listIngress({ room: 'demo' })],
 ];
 
 describe('a media server whose Redis is gone', () => {
