@@ -447,6 +447,13 @@ type Session struct {
 	StartedAt *string `json:"startedAt"`
 	// When the room was closed; null while it is open
 	EndedAt *string `json:"endedAt"`
+	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+	// then identify, or when it is not known
+	Metadata *string `json:"metadata"`
+	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
+	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
@@ -516,6 +523,13 @@ type SessionDetail struct {
 	StartedAt *string `json:"startedAt"`
 	// When the room was closed; null while it is open
 	EndedAt *string `json:"endedAt"`
+	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+	// then identify, or when it is not known
+	Metadata *string `json:"metadata"`
+	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
+	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
@@ -1090,6 +1104,13 @@ type EventRoom struct {
 	CreatedAt *string `json:"createdAt,omitempty"`
 	// When it was closed; only with room_finished
 	EndedAt *string `json:"endedAt,omitempty"`
+	// Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+	// then identify, or when it is not known
+	Metadata *string `json:"metadata"`
+	// Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+	MetadataBytes *int64 `json:"metadataBytes,omitempty"`
+	// SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// Participants in the room after the event, without recorders and agents
 	NumParticipants int64 `json:"numParticipants"`
 }
@@ -1516,9 +1537,10 @@ type EventParticipant struct {
 
 // EventList: A page of events.
 type EventList struct {
-	// The events, oldest first
+	// The events, oldest first, or newest first by order=newest
 	Events []Event `json:"events"`
-	// Where to continue, also after the last event: later events come after it
+	// Where to continue, also after the last event: later events come after it. With order=newest earlier events do, and
+	// an empty page is the end
 	NextCursor string `json:"nextCursor"`
 }
 
@@ -2984,7 +3006,9 @@ type ListEventsParams struct {
 	Types string
 	// Page size; default 100
 	Limit int64
-	// Seconds to wait for an event when there is none
+	// Which events come first; default oldest, or as in the page that the cursor is of
+	Order string
+	// Seconds to wait for an event when there is none; not with order=newest
 	Wait int64
 }
 
@@ -2996,6 +3020,7 @@ func (params ListEventsParams) values() url.Values {
 	setString(values, "room", params.Room)
 	setString(values, "types", params.Types)
 	setInt(values, "limit", params.Limit)
+	setString(values, "order", params.Order)
 	setInt(values, "wait", params.Wait)
 	return values
 }

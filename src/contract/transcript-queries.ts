@@ -28,7 +28,6 @@ const WORDS_MEANING =
   'Words to find in transcripts, live and of recordings; a segment must have all of them. Plain text: no character has a special meaning';
 const SPOKEN_LANGUAGE = { pattern: LANGUAGE_PATTERN, maxLength: 35, examples: ['en'] };
 
-/** One operation with one response, for which the list has the parameter `q` too. */
 export const TranscriptSearchQuery = Type.Object(
   {
     q: Type.String({ ...WORDS, description: WORDS_MEANING }),
@@ -58,24 +57,16 @@ export const TranscriptionListQuery = Type.Object(
     q: Type.Optional(
       Type.String({
         ...WORDS,
-        description: `${WORDS_MEANING}. The response is then a TranscriptHitList, like that of /v1/transcriptions/search`,
+        deprecated: true,
+        description:
+          'The earlier way to search: use /v1/transcriptions/search, whose TranscriptHitList this returns',
       }),
     ),
     language: Type.Optional(
-      Type.String({
-        ...SPOKEN_LANGUAGE,
-        description: 'With q: only segments in this language (BCP 47); en includes en-US',
-      }),
+      Type.String({ ...SPOKEN_LANGUAGE, deprecated: true, description: 'With q only' }),
     ),
-    since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'With q: only segments that begin then or later',
-      }),
-    ),
-    until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'With q: only segments that begin before then' }),
-    ),
+    since: Type.Optional(Type.String({ format: 'date-time', deprecated: true, description: 'With q only' })),
+    until: Type.Optional(Type.String({ format: 'date-time', deprecated: true, description: 'With q only' })),
   },
   { additionalProperties: false },
 );

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
 import { idParameter, instantSchema } from './names.ts';
-import { nextCursor, pageCursor } from './paging.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
 import { LANGUAGE_PATTERN } from './transcript-queries.ts';
 
@@ -112,9 +112,13 @@ export const LiveTranscriptionSchema = Type.Object(
       description: 'When the transcription was stopped, or failed; null while it is active',
     }),
     error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
-    segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
+    segments: Type.Array(SegmentSchema, {
+      description:
+        'The segments by their start; the first ones that were stored, if there are more than the response has',
+    }),
     nextCursor: Type.String({
-      description: 'Position after these segments, for `cursor` of the next read',
+      description:
+        'Position after these segments, for `cursor` of the next read; there is one after the last too',
       examples: ['WyJzZWdtZW50cyIsInRyXzEiLDFd'],
     }),
     warnings,
@@ -190,6 +194,7 @@ export const PostTranscriptionDetailSchema = Type.Object(
   {
     ...postFields,
     segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
+    nextCursor,
     warnings,
   },
   { $id: 'PostTranscriptionDetail', description: 'The transcription of a recording with its segments' },
@@ -213,7 +218,16 @@ const format = Type.Optional(
   Type.Enum(TRANSCRIPT_FORMATS, { description: 'Format of the response; default json' }),
 );
 
-export const TranscriptionQuery = Type.Object({ format }, { additionalProperties: false });
+/** Segments of a response without `limit`: those of eight hours in which somebody speaks without a pause. */
+export const MOST_SEGMENTS = 10_000;
+
+const segmentPage = {
+  limit: pageLimit(1000, `without it, at most ${MOST_SEGMENTS} segments`),
+  cursor: pageCursor(512),
+};
+
+export const TranscriptionQuery = Type.Object({ ...segmentPage, format }, { additionalProperties: false });
+export type TranscriptionQuery = Static<typeof TranscriptionQuery>;
 
 export const LiveTranscriptionQuery = Type.Object(
   {
@@ -224,7 +238,7 @@ export const LiveTranscriptionQuery = Type.Object(
         examples: ['2026-01-31T09:30:00.000Z'],
       }),
     ),
-    cursor: pageCursor(512),
+    ...segmentPage,
     wait: Type.Optional(
       Type.Integer({
         minimum: 0,

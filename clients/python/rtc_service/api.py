@@ -488,9 +488,7 @@ class RecordingList(TypedDict):
     nextCursor: Optional[str]
 
 
-class Session(TypedDict):
-    """A room from its opening to its end, without recorders and agents"""
-
+class _SessionRequired(TypedDict):
     # The media server's id of the session, as `room.id` of events
     sessionId: str
     # Room name
@@ -503,6 +501,9 @@ class Session(TypedDict):
     startedAt: Optional[str]
     # When the room was closed; null while it is open
     endedAt: Optional[str]
+    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+    # then identify, or when it is not known
+    metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
@@ -512,6 +513,15 @@ class Session(TypedDict):
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once
     participantMinutes: float
+
+
+class Session(_SessionRequired, total=False):
+    """A room from its opening to its end, without recorders and agents"""
+
+    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+    metadataBytes: int
+    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+    metadataSha256: str
 
 
 class SessionList(TypedDict):
@@ -574,6 +584,9 @@ class _SessionDetailRequired(TypedDict):
     startedAt: Optional[str]
     # When the room was closed; null while it is open
     endedAt: Optional[str]
+    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+    # then identify, or when it is not known
+    metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
@@ -594,6 +607,10 @@ class _SessionDetailRequired(TypedDict):
 class SessionDetail(_SessionDetailRequired, total=False):
     """A session with its participants, recordings and transcriptions"""
 
+    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+    metadataBytes: int
+    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+    metadataSha256: str
     # True if there are more participants; their own list has all of them
     participantsTruncated: bool
 
@@ -1202,6 +1219,9 @@ class _EventRoomRequired(TypedDict):
     id: str
     # Room name
     name: str
+    # Metadata of the room, empty for none; null when it has more than 16 KiB, which metadataBytes and metadataSha256
+    # then identify, or when it is not known
+    metadata: Optional[str]
     # Participants in the room after the event, without recorders and agents
     numParticipants: int
 
@@ -1213,6 +1233,10 @@ class EventRoom(_EventRoomRequired, total=False):
     createdAt: str
     # When it was closed; only with room_finished
     endedAt: str
+    # Length of metadata of more than 16 KiB, in bytes of UTF-8; read it from the room while it is open
+    metadataBytes: int
+    # SHA-256 of metadata of more than 16 KiB, of its UTF-8, in hexadecimal
+    metadataSha256: str
 
 
 class _RoomCreatedEventRequired(TypedDict):
@@ -1674,9 +1698,10 @@ class TranscriptionFailedEvent(_TranscriptionFailedEventRequired, total=False):
 class EventList(TypedDict):
     """A page of events"""
 
-    # The events, oldest first
+    # The events, oldest first, or newest first by order=newest
     events: list[Event]
-    # Where to continue, also after the last event: later events come after it
+    # Where to continue, also after the last event: later events come after it. With order=newest earlier events do,
+    # and an empty page is the end
     nextCursor: str
 
 
@@ -3027,13 +3052,14 @@ class Operations:
         room: Optional[str] = None,
         types: Optional[str] = None,
         limit: Optional[int] = None,
+        order: Optional[Literal["oldest", "newest"]] = None,
         wait: Optional[int] = None,
     ) -> EventList:
         """List the stored events in order."""
         response: EventList = self._call(
             "GET",
             "/v1/events",
-            {"cursor": cursor, "since": since, "roomId": room_id, "room": room, "types": types, "limit": limit, "wait": wait},
+            {"cursor": cursor, "since": since, "roomId": room_id, "room": room, "types": types, "limit": limit, "order": order, "wait": wait},
             None,
         )
         return response

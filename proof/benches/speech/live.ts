@@ -77,7 +77,7 @@ export async function measureLive(stage: SpeechStage): Promise<LiveFigures> {
   await delay(3_000);
   const ends = await Promise.all(speakers.map((speaker, index) => speaker.speak(sentences, index)));
   await delay(5_000);
-  const segments = await store.transcriptions.listSegments(id);
+  const segments = await store.transcriptions.listSegments(id, { limit: 1000 });
   await Promise.all(speakers.map((speaker) => speaker.leave()));
   const peakBytes = worker.peakBytes();
   await store.transcriptions.stopLive(id, Date.now());

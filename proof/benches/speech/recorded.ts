@@ -46,7 +46,7 @@ async function measureFile(stage: SpeechStage, location: FileLocation): Promise<
       const { startedAt, endedAt, durationMs } = found;
       const [peakBytes, processorSeconds] = [worker.peakBytes(), worker.processorSeconds()];
       await worker.close();
-      const segments = await store.transcriptions.listSegments(job);
+      const segments = await store.transcriptions.listSegments(job, { limit: 1000 });
       return {
         audioSeconds: (durationMs ?? 0) / 1000,
         seconds: ((endedAt ?? 0) - (startedAt ?? 0)) / 1000,

@@ -67,13 +67,13 @@ export class Transcriptions {
   }
 
   /**
-   * GET /v1/transcriptions?q=…: returns a page of the segments that have all of the words, live and of recordings, the
+   * GET /v1/transcriptions/search: returns a page of the segments that have all of the words, live and of recordings, the
    * latest stored first.
    */
   async search(words: string, options: SearchTranscriptionsOptions = {}): Promise<TranscriptHitList> {
     const { roomId, recordingId, language, since, until, limit, cursor } = options;
     const query = toQuery({ q: words, roomId, recordingId, language, since, until, limit, cursor });
-    return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
+    return await this.#transport.call('GET', `/v1/transcriptions/search${query}`, options);
   }
 
   /** Iterates over these segments, page by page. */
@@ -81,20 +81,44 @@ export class Transcriptions {
     words: string,
     options: SearchTranscriptionsOptions = {},
   ): AsyncGenerator<TranscriptHit, void, undefined> {
-    return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
+    return itemsOfPages('/v1/transcriptions/search', options.cursor, async (cursor) => {
       const page = await this.search(words, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: page.hits, nextCursor: page.nextCursor };
     });
   }
 
-  /** GET /v1/transcriptions/:transcriptionId: a live transcription has the shape that its room returns. */
-  async get(id: string, options?: CallOptions): Promise<PostTranscriptionDetail | LiveTranscription> {
-    return await this.#transport.call('GET', transcriptionPath(id), options);
+  /**
+   * GET /v1/transcriptions/:transcriptionId: returns a page of its segments; without `limit` all, at most 10,000. A live
+   * transcription has the shape that its room returns.
+   */
+  async get(
+    id: string,
+    options: GetTranscriptionOptions = {},
+  ): Promise<PostTranscriptionDetail | LiveTranscription> {
+    const query = toQuery({ limit: options.limit, cursor: options.cursor });
+    return await this.#transport.call('GET', transcriptionPath(id) + query, options);
   }
 
-  /** Returns the same transcript in a text format. */
+  /** Iterates over the segments, page by page: of a recording by their start, of a room as they were stored. */
+  async *segments(
+    id: string,
+    options: GetTranscriptionOptions = {},
+  ): AsyncGenerator<Segment, void, undefined> {
+    let { cursor } = options;
+    for (;;) {
+      const page = await this.get(id, { limit: LARGEST_PAGE_OF_SEGMENTS, ...options, cursor });
+      yield* page.segments;
+      const next: string | null = page.nextCursor;
+      if (next === null || next === cursor || !page.segments.some(({ final }) => final)) return;
+      cursor = next;
+    }
+  }
+
+  /** Returns the whole transcript in a text format. */
   async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
-    return (await this.#transport.send('GET', transcriptionPath(id) + toQuery({ format }), options)).body;
+    return await readText(format, (cursor) =>
+      this.#transport.send('GET', transcriptionPath(id) + toQuery({ format, cursor }), options),
+    );
   }
 
   /** PATCH /v1/transcriptions/:transcriptionId/speakers: sets names by track id or identity; null removes a name. */
@@ -111,6 +135,46 @@ export class Transcriptions {
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', transcriptionPath(id), options);
   }
+}
+
+/** Page size at most 1,000. */
+export type GetTranscriptionOptions = CallOptions & {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+};
+
+const LARGEST_PAGE_OF_SEGMENTS = 1_000;
+
+type TextPage = { readonly body: string; readonly headers: Readonly<Record<string, string | undefined>> };
+
+/** Reads a transcript of more segments than one response has, and joins its parts as one document. */
+async function readText(
+  format: TextFormat,
+  read: (cursor: string | undefined) => Promise<TextPage>,
+): Promise<string> {
+  const parts: string[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const { body, headers } = await read(cursor);
+    parts.push(body);
+    const next = headers['x-next-cursor'];
+    if (next === undefined || next === cursor) return joinParts(format, parts);
+    cursor = next;
+  }
+}
+
+const VTT_HEAD = 'WEBVTT\n';
+
+function joinParts(format: TextFormat, parts: readonly string[]): string {
+  const [first = '', ...others] = parts;
+  if (others.length === 0 || format === 'text') return parts.join('');
+  if (format === 'vtt') return [first, ...others.map((part) => part.slice(VTT_HEAD.length))].join('');
+  if (format === 'md') return parts.join('\n');
+  let cue = 0;
+  return parts.join('\n').replaceAll(/^\d+(?=\n\d{2,}:\d{2}:\d{2},\d{3} --> )/gm, () => {
+    cue += 1;
+    return `${cue}`;
+  });
 }
 
 /** Names and terms that are likely to be said in a room: `client.vocabulary`. */
@@ -161,17 +225,20 @@ export class Transcription {
 
   /** GET /v1/rooms/:roomId/transcription: returns the active transcription, or the last one. */
   async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
-    const { since, cursor, wait } = options;
-    const query = toQuery({ since, cursor, wait });
+    const { since, limit, cursor, wait } = options;
+    const query = toQuery({ since, limit, cursor, wait });
     return await this.#transport.call('GET', roomPath(room, 'transcription') + query, waiting(options));
   }
 
-  /** Returns the same transcript in a text format. */
+  /** Returns the transcript so far in a text format; with `limit` a part of it. */
   async text(room: string, format: TextFormat, options: ReadTranscriptionOptions = {}): Promise<string> {
-    const { since, cursor, wait } = options;
-    const query = toQuery({ since, cursor, wait, format });
-    return (await this.#transport.send('GET', roomPath(room, 'transcription') + query, waiting(options)))
-      .body;
+    const { since, limit, cursor: start, wait } = options;
+    const read = (cursor: string | undefined) => {
+      const query = toQuery({ since, limit, cursor, wait, format });
+      return this.#transport.send('GET', roomPath(room, 'transcription') + query, waiting(options));
+    };
+    if (limit !== undefined || start !== undefined) return (await read(start)).body;
+    return await readText(format, read);
   }
 
   /** Iterates over the segments as they are stored, until the transcription is stopped; see FollowTranscriptionOptions. */
@@ -204,6 +271,8 @@ function waiting(options: ReadTranscriptionOptions): CallOptions {
  */
 export type ReadTranscriptionOptions = CallOptions & {
   readonly since?: string | undefined;
+  /** Maximum segments, at most 1,000; without it, at most 10,000. */
+  readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly wait?: number | undefined;
 };

@@ -20,8 +20,8 @@ export function segmentTables(types: ColumnTypes, engine: Engine<Tables>['name']
     ...tables,
     sql`create index "segmentsOfTranscription" on "segments" ("transcriptionId", "startedAt", "id")`,
     sql`create index "segmentsOfIdentity" on "segments" ("identity", "transcriptionId")`,
-    // For readers that wait for the next stored segments.
-    sql`create index "segmentsAsStored" on "segments" ("transcriptionId", "searchKey")`,
+    // For readers that wait for the next stored segments, and skip those that ended before an instant.
+    sql`create index "segmentsAsStored" on "segments" ("transcriptionId", "searchKey", "endedAt")`,
     // Tells without reading all segments whether one of a transcription has a track.
     sql`create index "segmentsOfTracks" on "segments" ("transcriptionId") where "trackId" is not null`,
   ];

@@ -18,7 +18,7 @@ import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
 import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
-import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
+import { TRANSCRIPT_HEADERS, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { getRoomTranscription, nameSpeakersOfRoom } from './transcriptions.ts';
 
 export type TranscriptionDeps = StartTranscriptionDeps &
@@ -103,14 +103,15 @@ function readRoute(deps: TranscriptionDeps): Route {
         description: 'The transcription with its segments, ordered by start',
         schema: LiveTranscriptionSchema,
         texts: TRANSCRIPT_TEXTS,
+        headers: TRANSCRIPT_HEADERS,
       },
     },
     errors: ERRORS,
     handle: async ({ params, query }) => {
       const since = query.since === undefined ? undefined : Date.parse(query.since);
-      const { cursor, wait: waitSeconds = 0, format } = query;
-      const reading = { since, cursor, waitSeconds: cursor === undefined ? 0 : waitSeconds };
-      return transcriptResponse(await getRoomTranscription(deps, params.roomId, reading), format);
+      const { cursor, limit, wait: waitSeconds = 0 } = query;
+      const reading = { since, cursor, limit, waitSeconds: cursor === undefined ? 0 : waitSeconds };
+      return transcriptResponse(await getRoomTranscription(deps, params.roomId, reading), query);
     },
   });
 }

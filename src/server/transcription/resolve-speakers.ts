@@ -1,24 +1,15 @@
 import type { Segment } from '../../contract/transcription.ts';
 import type { StoredSegment, StoredWord, Transcription } from './store.ts';
 
-/** Converts stored segments to the API's form: speakers by the current map, times in seconds from the start. */
-export function toSegments(
-  transcription: Transcription,
-  stored: readonly StoredSegment[],
-  interims: readonly StoredSegment[] = [],
-): Segment[] {
-  const findSpeaker = speakers({ transcription, hasTracks: stored.some(({ trackId }) => trackId !== null) });
-  const finals = new Set(stored.map(({ id }) => id));
-  // A segment may become final between the two reads.
-  const current = interims.filter(({ id }) => !finals.has(id));
-  return [...stored, ...current].map((segment, index) =>
-    wireSegment(transcription, segment, { speaker: findSpeaker(segment), final: index < stored.length }),
-  );
+/** Converts final segments to the API's form: speakers by the current map, times in seconds from the start. */
+export function toSegments(transcribed: Transcribed, stored: readonly StoredSegment[]): Segment[] {
+  const findSpeaker = speakers(transcribed);
+  return stored.map((segment) => wireSegment(transcribed.transcription, segment, findSpeaker(segment)));
 }
 
 /** Converts one final segment. */
 export function toSegment({ segment, ...found }: FoundSegment): Segment {
-  return wireSegment(found.transcription, segment, { speaker: speakers(found)(segment), final: true });
+  return wireSegment(found.transcription, segment, speakers(found)(segment));
 }
 
 type FoundSegment = Transcribed & { readonly segment: StoredSegment };
@@ -32,7 +23,7 @@ type Transcribed = {
 function wireSegment(
   { id: transcriptionId, originAt }: Transcription,
   segment: StoredSegment,
-  { speaker, final }: Pick<Segment, 'speaker' | 'final'>,
+  speaker: string | null,
 ): Segment {
   return {
     id: segment.id,
@@ -46,7 +37,7 @@ function wireSegment(
     end: (segment.endedAt - originAt) / 1000,
     startedAt: new Date(segment.startedAt).toISOString(),
     endedAt: new Date(segment.endedAt).toISOString(),
-    final,
+    final: true,
     confidence: segment.confidence,
     ...(segment.words === undefined ? {} : { words: segment.words.map((word) => wireWord(word, originAt)) }),
     ...(isOverlap(segment) ? { overlap: true as const } : {}),

@@ -7,6 +7,8 @@ import type { Connection, SegmentRow } from '../schema/tables.ts';
 import {
   DOUBTFUL_BELOW,
   type InterimUpdate,
+  JUDGED_SEGMENTS,
+  type SegmentPage,
   type SpeechQuality,
   type StoredQuery,
   type StoredSegment,
@@ -43,6 +45,7 @@ type SegmentMethods = Pick<
   | 'listStored'
   | 'hasStoredAfter'
   | 'countSegments'
+  | 'hasTracks'
   | 'listQualities'
 >;
 
@@ -64,14 +67,18 @@ export function segmentMethods(connection: Connection): SegmentMethods {
       whileHeld(connection, { id, owner }, async (held) => {
         await held.db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
       }),
-    listSegments: (id, endsAfter) => listSegments(connection, id, endsAfter),
+    listSegments: (id, page) => listSegments(connection, id, page),
     listStored: (id, query) => listStored(connection, id, query),
     hasStoredAfter: async (id, position) => (await lastPosition(connection, id)) > position,
     listQualities: async (id) => {
       const { rows } = await sql<SpeechQuality>`
         select identity, count(*) as segments,
           sum(case when confidence < ${DOUBTFUL_BELOW} then 1 else 0 end) as doubtful
-        from segments where "transcriptionId" = ${id} group by identity order by identity`.execute(db);
+        from (
+          select identity, confidence from segments where "transcriptionId" = ${id}
+          order by "searchKey" desc limit ${JUDGED_SEGMENTS}
+        ) as latest
+        group by identity order by identity`.execute(db);
       // PostgreSQL counts in bigint, which arrives as text.
       return rows.map(({ identity, segments, doubtful }) => ({
         ...{ identity, segments: Number(segments), doubtful: Number(doubtful) },
@@ -83,6 +90,10 @@ export function segmentMethods(connection: Connection): SegmentMethods {
         .select((row) => row.fn.countAll<number>().as('count'))
         .where('transcriptionId', '=', id);
       return Number((await count.executeTakeFirstOrThrow()).count);
+    },
+    hasTracks: async (id) => {
+      const found = db.selectFrom('segments').select('id').where('transcriptionId', '=', id);
+      return (await found.where('trackId', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
     },
   };
 }
@@ -174,11 +185,15 @@ function toJson(words: readonly StoredWord[]): string {
 async function listSegments(
   { db }: Connection,
   id: string,
-  endsAfter: number | undefined,
+  { after, limit }: SegmentPage,
 ): Promise<readonly StoredSegment[]> {
   let select = db.selectFrom('segments').select(WORDED_COLUMNS).where('transcriptionId', '=', id);
-  if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
-  return (await select.orderBy('startedAt').orderBy('id').execute()).map(toStored);
+  if (after !== undefined) {
+    select = select.where((row) =>
+      row(row.refTuple('startedAt', 'id'), '>', row.tuple(after.startedAt, after.id)),
+    );
+  }
+  return (await select.orderBy('startedAt').orderBy('id').limit(limit).execute()).map(toStored);
 }
 
 function toStored({ words, ...segment }: WordedRow): StoredSegment {
@@ -201,18 +216,20 @@ function toWord({ text, startedAt, endedAt, confidence }: Readonly<Record<string
 async function listStored(
   connection: Connection,
   id: string,
-  { after, endsAfter }: StoredQuery,
+  { after, endsAfter, limit }: StoredQuery,
 ): Promise<StoredSegments> {
   const last = await lastPosition(connection, id);
   if (last <= after) return { segments: [], position: after };
   let select = connection.db
     .selectFrom('segments')
     .select(WORDED_COLUMNS)
+    .select(sql<number | string>`"searchKey"`.as('position'))
     .where('transcriptionId', '=', id)
     .where(sql<boolean>`"searchKey" > ${after}`);
   if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
-  const rows = await select.orderBy('startedAt').orderBy('id').execute();
-  return { segments: rows.map(toStored), position: last };
+  const rows = await select.orderBy(sql`"searchKey"`).limit(limit).execute();
+  const end = rows.length < limit ? last : Number(rows.at(-1)?.position);
+  return { segments: rows.map(({ position: _position, ...row }) => toStored(row)), position: end };
 }
 
 async function lastPosition({ db }: Connection, id: string): Promise<number> {

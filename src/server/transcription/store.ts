@@ -98,13 +98,15 @@ export interface TranscriptionStore {
   listInterims(id: string, updatedAfter: number): Promise<readonly StoredSegment[]>;
   /** Deletes the segments of an earlier attempt. Returns false when `owner` does not hold the lease. */
   clearSegments(id: string, owner: string): Promise<boolean>;
-  /** Lists segments by start, then id. With `endsAfter` only those that end strictly after it (Unix milliseconds). */
-  listSegments(id: string, endsAfter?: number): Promise<readonly StoredSegment[]>;
-  /** Lists, by start and then id, the segments that were stored after a position. */
+  /** Lists segments by start, then id. */
+  listSegments(id: string, page: SegmentPage): Promise<readonly StoredSegment[]>;
+  /** Lists the segments that were stored after a position, in the order in which they were stored. */
   listStored(id: string, query: StoredQuery): Promise<StoredSegments>;
   hasStoredAfter(id: string, position: number): Promise<boolean>;
   countSegments(id: string): Promise<number>;
-  /** Lists the segment counts of each participant, ordered by identity. */
+  /** Whether any segment of the transcription is of a known track. */
+  hasTracks(id: string): Promise<boolean>;
+  /** Lists the segment counts of each participant among the latest JUDGED_SEGMENTS, ordered by identity. */
   listQualities(id: string): Promise<readonly SpeechQuality[]>;
 
   /** Stores that a worker is alive until `aliveUntil`, and deletes the rows of workers that died long ago. */
@@ -257,16 +259,23 @@ export type StoredSegment = {
 /** Unix milliseconds. */
 export type StoredWord = Pick<StoredSegment, 'text' | 'startedAt' | 'endedAt' | 'confidence'>;
 
+export type SegmentPage = {
+  /** Only segments after this one. */
+  readonly after?: Pick<StoredSegment, 'startedAt' | 'id'> | undefined;
+  readonly limit: number;
+};
+
 export type StoredQuery = {
   /** Positions ascend in the order in which segments are stored; 0 is before all. */
   readonly after: number;
   /** Only segments that end strictly after it (Unix milliseconds). */
   readonly endsAfter?: number | undefined;
+  readonly limit: number;
 };
 
 export type StoredSegments = {
   readonly segments: readonly StoredSegment[];
-  /** Position of the last segment that was stored. */
+  /** Position of the last of these segments; if they are fewer than the limit, of the last one that was stored. */
   readonly position: number;
 };
 
@@ -277,6 +286,9 @@ export type SpeechQuality = {
   /** Number of segments with a confidence below DOUBTFUL_BELOW. */
   readonly doubtful: number;
 };
+
+/** The quality of a transcription is judged by so many of its segments, so that each read costs the same. */
+export const JUDGED_SEGMENTS = 1_000;
 
 /** Whisper's limit of confidence: a mean log probability of -1. */
 export const DOUBTFUL_BELOW = 0.37;

@@ -1,5 +1,4 @@
-import type { TranscriptFormat } from '../../contract/choices.ts';
-import type { Segment } from '../../contract/transcription.ts';
+import { MOST_SEGMENTS, type Segment, type TranscriptionQuery } from '../../contract/transcription.ts';
 import type { RouteResponse } from '../platform/http/route.ts';
 
 const CONTENT_TYPES = {
@@ -21,13 +20,25 @@ export const TRANSCRIPT_TEXTS = {
 
 const WRITERS = { text: toText, md: toMarkdown, vtt: toVtt, srt: toSrt } as const;
 
+/** Header of the text formats, which have no other place for it. */
+const NEXT_CURSOR = 'x-next-cursor';
+
+export const TRANSCRIPT_HEADERS = {
+  [NEXT_CURSOR]: 'Of a text format: the cursor of the next segments, if there may be more',
+} as const;
+
 export function transcriptResponse(
-  body: { readonly segments: readonly Segment[] },
-  format: TranscriptFormat | undefined,
+  body: { readonly segments: readonly Segment[]; readonly nextCursor: string | null },
+  { format, limit = MOST_SEGMENTS }: Pick<TranscriptionQuery, 'format' | 'limit'>,
 ): RouteResponse {
   if (format === undefined || format === 'json') return { status: 200, body };
-  const headers = { 'content-type': CONTENT_TYPES[format] };
-  return { status: 200, body: WRITERS[format](body.segments.filter(({ final }) => final)), headers };
+  const finals = body.segments.filter(({ final }) => final);
+  const hasMore = finals.length >= limit && body.nextCursor !== null;
+  const headers = {
+    'content-type': CONTENT_TYPES[format],
+    ...(hasMore ? { [NEXT_CURSOR]: body.nextCursor } : {}),
+  };
+  return { status: 200, body: WRITERS[format](finals), headers };
 }
 
 /*

@@ -25,7 +25,7 @@ import type { RecordingStores } from '../recordings/store.ts';
 import { toSegment } from './resolve-speakers.ts';
 import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import type { TranscriptionStores } from './store.ts';
-import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
+import { TRANSCRIPT_HEADERS, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { deleteTranscription, getTranscription, listTranscriptions, nameSpeakers } from './transcriptions.ts';
 import { SearchTurns, searchWords } from './words/search-words.ts';
 import type { WordHit, WordStores } from './words/store.ts';
@@ -91,13 +91,13 @@ function listRoute(deps: SearchingDeps): Route {
     tag: 'transcription',
     summary: 'List the transcriptions of recordings',
     description:
-      'The newest first. The live transcription of a room is read at the room. To search the transcripts, use GET /v1/transcriptions/search; the earlier way, `q` here, returns the same TranscriptHitList.',
+      'The newest first. The live transcription of a room is read at the room. To search the transcripts, use GET /v1/transcriptions/search.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: TranscriptionListQuery,
     success: {
       200: {
-        description: 'Transcriptions without their segments; with q, the matching segments',
+        description: 'Transcriptions without their segments',
         schema: Type.Union([PostTranscriptionListSchema, TranscriptHitListSchema]),
       },
     },
@@ -139,7 +139,8 @@ function readRoute(deps: TranscriptionsDeps): Route {
     operationId: 'getTranscriptionById',
     tag: 'transcription',
     summary: 'Read a transcription with its segments',
-    description: 'Returns a post-call transcription, or a live one in the same form as at its room.',
+    description:
+      'Returns a post-call transcription, or a live one in the same form as at its room. With `limit`, pages: continue with nextCursor, of a live transcription until there are no more segments. A text format has the cursor in the header X-Next-Cursor while there may be more.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     params: TranscriptionParams,
@@ -149,11 +150,12 @@ function readRoute(deps: TranscriptionsDeps): Route {
         description: 'The transcription with its segments so far',
         schema: Type.Union([PostTranscriptionDetailSchema, LiveTranscriptionSchema]),
         texts: TRANSCRIPT_TEXTS,
+        headers: TRANSCRIPT_HEADERS,
       },
     },
     errors: ERRORS,
     handle: async ({ params, query }) =>
-      transcriptResponse(await getTranscription(deps, params.transcriptionId), query.format),
+      transcriptResponse(await getTranscription(deps, params.transcriptionId, query), query),
   });
 }
 

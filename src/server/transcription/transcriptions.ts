@@ -1,16 +1,24 @@
+import { setImmediate } from 'node:timers/promises';
 import type { PostStatus } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import {
   type LiveTranscription,
   MAX_SPEAKERS,
+  MOST_SEGMENTS,
   type PostTranscription,
   type PostTranscriptionDetail,
   type PostTranscriptionList,
+  type Segment,
   type SpeakerUpdate,
   type TranscriptionWarning,
 } from '../../contract/transcription.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorCodec, pageReader } from '../platform/http/read-page.ts';
+import {
+  cursorCodec,
+  pageReader,
+  readPage as readListPage,
+  refusedCursor,
+} from '../platform/http/read-page.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { AUTO } from './engines/speech.ts';
@@ -19,8 +27,14 @@ import type { SpeechQuality, Transcription, TranscriptionStores } from './store.
 
 const readPage = pageReader('transcriptions');
 
-/** A cursor holds the id of a transcription, and a position in the order in which its segments are stored. */
+/** A live transcription is read in the order in which its segments are stored: its id, and a position in that order. */
 const CURSOR = cursorCodec('segments', 'string', 'number');
+
+/** The transcription of a recording is read by the start of its segments: its id, and the start and id of a segment. */
+const START_CURSOR = cursorCodec('segments-by-start', 'string', 'number', 'string');
+
+/** Segments that are read in one step: on SQLite nothing else runs during a step. */
+const READ_AT_ONCE = 500;
 
 type ReadTranscriptionsDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
@@ -32,6 +46,7 @@ type LiveReading = {
   readonly since?: number | undefined;
   /** nextCursor of an earlier response: only segments that were stored since then. */
   readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
   /** Maximum seconds to wait for the first segment or for the end of the transcription. */
   readonly waitSeconds: number;
 };
@@ -40,14 +55,14 @@ type LiveReading = {
 export async function getRoomTranscription(
   deps: ReadTranscriptionsDeps & WaitForChangeDeps,
   room: string,
-  { since, cursor, waitSeconds }: LiveReading,
+  { since, cursor, limit, waitSeconds }: LiveReading,
 ): Promise<LiveTranscription> {
   const [id, position] = cursor === undefined ? ['', 0] : CURSOR.decode(cursor);
   if (waitSeconds > 0) await waitForSegments(deps, { room, id, position, waitSeconds });
   const transcription = await findOfRoom(deps.store, room);
   // When another transcription has been started since, it is read from its beginning.
   const after = transcription.id === id ? position : 0;
-  return await toLive(deps, transcription, { since, after });
+  return await toLive(deps, transcription, { since, after, limit });
 }
 
 type AwaitedSegments = {
@@ -72,18 +87,60 @@ async function waitForSegments(
   await waitForChange(deps, { topic: 'segments', deadline, hasChanged });
 }
 
-/** Returns a live or post-call transcription. Throws transcription-not-found. */
+type SegmentPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+
+/** Returns a live or post-call transcription with a page of its segments. Throws transcription-not-found. */
 export async function getTranscription(
   deps: ReadTranscriptionsDeps,
   id: string,
+  { limit, cursor }: SegmentPage,
 ): Promise<PostTranscriptionDetail | LiveTranscription> {
   const { store } = deps;
   const transcription = await store.transcriptions.find(id);
   if (transcription === undefined) throw unknownTranscription(id);
-  if (transcription.kind === 'live') return await toLive(deps, transcription, { after: 0 });
-  const segments = await store.transcriptions.listSegments(id);
+  if (transcription.kind === 'live') {
+    const [of, after] = cursor === undefined ? [id, 0] : CURSOR.decode(cursor);
+    requireSame(of, id);
+    return await toLive(deps, transcription, { after, limit });
+  }
+  const hasTracks = await store.transcriptions.hasTracks(id);
+  const page = await readListPage(
+    START_CURSOR,
+    { cursor, limit: limit ?? MOST_SEGMENTS },
+    {
+      read: async ({ after: start, limit: most }) => {
+        if (start !== undefined) requireSame(start[0], id);
+        let after = start && { startedAt: start[1], id: start[2] };
+        return await readInSteps(most, async (step) => {
+          const found = await store.transcriptions.listSegments(id, { after, limit: step });
+          after = found.at(-1) ?? after;
+          return toSegments({ transcription, hasTracks }, found);
+        });
+      },
+      locate: (segment) => [id, Date.parse(segment.startedAt), segment.id] as const,
+    },
+  );
   const warnings = await listWarnings(store, transcription);
-  return { ...toPost(transcription), segments: toSegments(transcription, segments), ...warnings };
+  return { ...toPost(transcription), segments: [...page.rows], nextCursor: page.nextCursor, ...warnings };
+}
+
+function requireSame(ofCursor: string, id: string): void {
+  if (ofCursor !== id) throw refusedCursor('must be a nextCursor of this transcription');
+}
+
+/** Reads segments step by step until there are enough or no more. Between the steps other requests have their turn. */
+async function readInSteps(
+  most: number,
+  read: (step: number) => Promise<readonly Segment[]>,
+): Promise<Segment[]> {
+  const all: Segment[] = [];
+  for (;;) {
+    const step = Math.min(READ_AT_ONCE, most - all.length);
+    const found = await read(step);
+    all.push(...found);
+    if (found.length < step || all.length === most) return all;
+    await setImmediate();
+  }
 }
 
 type TranscriptionsQuery = {
@@ -143,10 +200,16 @@ function unknownTranscription(id: string): ServiceError {
 /** An interim result that was not updated for this time is that of a dead worker, and is ignored. */
 const INTERIM_LIFETIME_MS = 5_000;
 
+type LivePage = {
+  readonly since?: number | undefined;
+  readonly after: number;
+  readonly limit?: number | undefined;
+};
+
 async function toLive(
   { store, clock }: ReadTranscriptionsDeps,
   transcription: Transcription,
-  { since, after }: { readonly since?: number | undefined; readonly after: number },
+  { since, after, limit }: LivePage,
 ): Promise<LiveTranscription> {
   const { id, room, status, language, createdAt, endedAt, options } = transcription;
   // Reads the interim results first: a segment that becomes final in the meantime is among the finals.
@@ -155,7 +218,20 @@ async function toLive(
       ? await store.transcriptions.listInterims(id, clock.now() - INTERIM_LIFETIME_MS)
       : [];
   const interims = current.filter((segment) => since === undefined || segment.endedAt > since);
-  const { segments, position } = await store.transcriptions.listStored(id, { after, endsAfter: since });
+  const transcribed = { transcription, hasTracks: true };
+  let position = after;
+  const finals = await readInSteps(limit ?? MOST_SEGMENTS, async (step) => {
+    const query = { after: position, endsAfter: since, limit: step };
+    const found = await store.transcriptions.listStored(id, query);
+    position = found.position;
+    return toSegments(transcribed, found.segments);
+  });
+  const finalIds = new Set(finals.map((segment) => segment.id));
+  // A segment may become final between the two reads.
+  const others = toSegments(
+    transcribed,
+    interims.filter((segment) => !finalIds.has(segment.id)),
+  );
   return {
     transcriptionId: id,
     roomId: room,
@@ -164,10 +240,14 @@ async function toLive(
     startedAt: new Date(createdAt).toISOString(),
     stoppedAt: instant(endedAt),
     error: readError(transcription),
-    segments: toSegments(transcription, segments, interims),
+    segments: [...finals.sort(byStart), ...others.map((segment) => ({ ...segment, final: false }))],
     nextCursor: CURSOR.encode(id, position),
     ...(await listWarnings(store, transcription)),
   };
+}
+
+function byStart(a: Segment, b: Segment): number {
+  return a.start - b.start || (a.id < b.id ? -1 : 1);
 }
 
 const LIVE_STATUSES: Readonly<Partial<Record<Transcription['status'], LiveTranscription['status']>>> = {

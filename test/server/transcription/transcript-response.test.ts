@@ -10,7 +10,7 @@ const TEXT = 'is <b>bold</b>, {\\an8}up, {y:i}, 1 < 2 & 3 > 2, <font color="red"
 
 function readSubRip(): string {
   const segment = { id: 's', speaker: SPEAKER, text: TEXT, start: 1, end: 2, final: true };
-  const { body } = transcriptResponse({ segments: [segment] as never }, 'srt');
+  const { body } = transcriptResponse({ segments: [segment] as never, nextCursor: null }, { format: 'srt' });
   return String(body);
 }
 

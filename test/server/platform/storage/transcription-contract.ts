@@ -546,7 +546,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
           segment('seg_1', { startedAt: 2000, text: 'Zero\u0000 and \ud800.' }),
         ];
         expect(await transcriptions.addSegments('tr_1', 'a', given)).toBe(true);
-        expect(await transcriptions.listSegments('tr_1')).toEqual([
+        expect(await transcriptions.listSegments('tr_1', { limit: 1000 })).toEqual([
           given[1],
           { ...given[2], text: 'Zero\uFFFD and \uFFFD.' },
           given[0],
@@ -561,10 +561,13 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
           { text: 'morning\ud800.', startedAt: 1200, endedAt: 1700, confidence: null },
         ];
         await transcriptions.addSegments('tr_1', 'a', [segment('seg_1', { words }), segment('seg_2')]);
-        const [timed, plain] = await transcriptions.listSegments('tr_1');
+        const [timed, plain] = await transcriptions.listSegments('tr_1', { limit: 1000 });
         expect(timed?.words).toEqual([words[0], { ...words[1], text: 'morning\uFFFD.' }]);
         expect(plain).not.toHaveProperty('words');
-        expect((await transcriptions.listStored('tr_1', { after: 0 })).segments).toEqual([timed, plain]);
+        expect((await transcriptions.listStored('tr_1', { after: 0, limit: 9 })).segments).toEqual([
+          timed,
+          plain,
+        ]);
       });
 
       it('are counted by participant, including those of low confidence', async () => {
@@ -580,6 +583,42 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
         expect(await transcriptions.listQualities('tr_2')).toEqual([]);
       });
 
+      it('are judged by the latest thousand only', async () => {
+        const given = Array.from({ length: 1001 }, (_, n) =>
+          segment(`seg_${String(n).padStart(4, '0')}`, { identity: 'ada', confidence: n < 3 ? 0.1 : 0.9 }),
+        );
+        await transcriptions.addSegments('tr_1', 'a', given);
+        expect(await transcriptions.listQualities('tr_1')).toEqual([
+          { identity: 'ada', segments: 1000, doubtful: 2 },
+        ]);
+      });
+
+      it('are read page by page, by their start or in the order of storing', async () => {
+        const starts = [3000, 1000, 2000, 1000, 3000];
+        const given = starts.map((startedAt, n) => segment(`seg_${n}`, { startedAt }));
+        await transcriptions.addSegments('tr_1', 'a', given);
+        const ids = (found: readonly StoredSegment[]) => found.map(({ id }) => id);
+        const first = await transcriptions.listSegments('tr_1', { limit: 2 });
+        const second = await transcriptions.listSegments('tr_1', { after: first.at(-1), limit: 2 });
+        const third = await transcriptions.listSegments('tr_1', { after: second.at(-1), limit: 2 });
+        expect([first, second, third].map(ids)).toEqual([['seg_1', 'seg_3'], ['seg_2', 'seg_0'], ['seg_4']]);
+        const early = await transcriptions.listStored('tr_1', { after: 0, limit: 3 });
+        expect(ids(early.segments)).toEqual(['seg_0', 'seg_1', 'seg_2']);
+        const late = await transcriptions.listStored('tr_1', { after: early.position, limit: 3 });
+        expect(ids(late.segments)).toEqual(['seg_3', 'seg_4']);
+        expect(await transcriptions.listStored('tr_1', { after: late.position, limit: 3 })).toEqual({
+          segments: [],
+          position: late.position,
+        });
+      });
+
+      it('tell whether one of them is of a known track', async () => {
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1', { trackId: null })]);
+        expect(await transcriptions.hasTracks('tr_1')).toBe(false);
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_2', { trackId: 'TR_1' })]);
+        expect(await transcriptions.hasTracks('tr_1')).toBe(true);
+      });
+
       it('are stored once, even when they are sent twice', async () => {
         const given = Array.from({ length: 250 }, (_, n) => segment(`seg_${n}`));
         await transcriptions.addSegments('tr_1', 'a', given.slice(0, 150));
@@ -593,8 +632,8 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
         ['after it', 2001, []],
       ])('are listed when they end after the instant: one %s', async (_case, endsAfter, ids) => {
         await transcriptions.addSegments('tr_1', 'a', [segment('seg_1', { endedAt: 2000 })]);
-        const listed = await transcriptions.listSegments('tr_1', endsAfter);
-        expect(listed.map(({ id }) => id)).toEqual(ids);
+        const listed = await transcriptions.listStored('tr_1', { after: 0, endsAfter, limit: 9 });
+        expect(listed.segments.map(({ id }) => id)).toEqual(ids);
       });
 
       it('are listed in the order of storing after a position, and readers are notified of them', async () => {
@@ -602,7 +641,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
         const unsubscribe = store.changes.subscribe('segments', () => {
           notices += 1;
         });
-        const stored = (after: number) => transcriptions.listStored('tr_1', { after });
+        const stored = (after: number) => transcriptions.listStored('tr_1', { after, limit: 9 });
         expect(await stored(0)).toEqual({ segments: [], position: 0 });
         await transcriptions.addSegments('tr_1', 'a', [segment('seg_2', { startedAt: 2000 })]);
         expect(notices).toBeGreaterThanOrEqual(1);
@@ -614,9 +653,9 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
         await transcriptions.addSegments('tr_1', 'a', [segment('seg_1', { startedAt: 1000, endedAt: 1500 })]);
         const second = await stored(first.position);
         expect(second.segments.map(({ id }) => id)).toEqual(['seg_1']);
-        expect((await stored(0)).segments.map(({ id }) => id)).toEqual(['seg_1', 'seg_2']);
+        expect((await stored(0)).segments.map(({ id }) => id)).toEqual(['seg_2', 'seg_1']);
         expect(await stored(second.position)).toEqual({ segments: [], position: second.position });
-        const late = await transcriptions.listStored('tr_1', { after: 0, endsAfter: 1500 });
+        const late = await transcriptions.listStored('tr_1', { after: 0, endsAfter: 1500, limit: 9 });
         expect(late).toMatchObject({ segments: [{ id: 'seg_2' }], position: second.position });
         const before = notices;
         await transcriptions.stopLive('tr_1', 5000);
@@ -631,7 +670,9 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
         await transcriptions.claimLive(claim({ owner: 'b', now: 3000 }));
         expect(await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')])).toBe(false);
         expect(await transcriptions.addSegments('tr_1', 'b', [segment('seg_2')])).toBe(true);
-        expect((await transcriptions.listSegments('tr_1')).map(({ id }) => id)).toEqual(['seg_2']);
+        expect((await transcriptions.listSegments('tr_1', { limit: 1000 })).map(({ id }) => id)).toEqual([
+          'seg_2',
+        ]);
       });
 
       it('are refused once the transcription was stopped, so that their count is exact', async () => {

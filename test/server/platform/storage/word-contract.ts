@@ -171,7 +171,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       const id = await transcribe('demo', [text]);
       expect(await found('coffee')).toEqual(['demo-0']);
       expect(await found('word'.repeat(100))).toEqual(['demo-0']);
-      expect((await store.transcriptions.listSegments(id))[0]?.text).toBe(text);
+      expect((await store.transcriptions.listSegments(id, { limit: 1000 }))[0]?.text).toBe(text);
     });
 
     it('are found only by the rules of their own language', async () => {
@@ -337,7 +337,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     describe('of one participant', () => {
       const ada = { identity: 'ada', room: 'one' };
       const texts = async (id: string) =>
-        (await store.transcriptions.listSegments(id)).map((stored) => stored.text);
+        (await store.transcriptions.listSegments(id, { limit: 1000 })).map((stored) => stored.text);
 
       it('are deleted in a room, in parts, from transcript, interim results and search', async () => {
         const id = await transcribe('one', ['coffee', 'tea', 'milk'], { identity: 'ada' });

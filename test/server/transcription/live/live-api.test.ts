@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LiveStarted, LiveStopped, LiveTranscription } from '../../../../src/contract/transcription.ts';
+import type {
+  LiveStarted,
+  LiveStopped,
+  LiveTranscription,
+  PostTranscriptionDetail,
+} from '../../../../src/contract/transcription.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { register } from '../../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
@@ -81,6 +86,74 @@ describe('a live transcription that ended its workers', () => {
     });
     expect((await call('POST', toPath(room, '/stop'))).status).toBe(404);
     expect((await start()).transcriptionId).not.toBe(transcriptionId);
+  });
+});
+
+describe('a transcript that is read in parts', () => {
+  /** Segments that were stored from the last one to the first. */
+  const five = () => {
+    const prefix = randomUUID();
+    return Array.from({ length: 5 }, (_, n) =>
+      segment(`${prefix}_${n}`, { startedAt: 9000 - n, endedAt: 9500 }),
+    );
+  };
+  const ids = ({ segments }: { readonly segments: readonly { readonly id: string }[] }) =>
+    segments.map(({ id }) => Number(id.split('_').at(-1)));
+
+  it('is read at its room in the order of storing, each part by its start, to the end and beyond', async () => {
+    const { transcriptionId } = await start();
+    await stage.storeSegments(transcriptionId, five());
+    const first = await read('?limit=2');
+    const second = await read(`?limit=2&cursor=${first.nextCursor}`);
+    const third = await read(`?limit=2&cursor=${second.nextCursor}`);
+    expect([first, second, third].map(ids)).toEqual([[1, 0], [3, 2], [4]]);
+    await stage.storeSegments(transcriptionId, [segment(`${randomUUID()}_5`)]);
+    expect(ids(await read(`?limit=2&cursor=${third.nextCursor}`))).toEqual([5]);
+  });
+
+  it('is read by its id in the same way, with a cursor of its own only', async () => {
+    const { transcriptionId } = await start();
+    await stage.storeSegments(transcriptionId, five());
+    const byId = (query: string) => call('GET', `/v1/transcriptions/${transcriptionId}?${query}`);
+    const first: LiveTranscription = (await byId('limit=4')).json;
+    expect(ids((await byId(`limit=4&cursor=${first.nextCursor}`)).json)).toEqual([4]);
+    await call('POST', toPath(room, '/stop'));
+    const other = (await start()).transcriptionId;
+    const refused = await call('GET', `/v1/transcriptions/${other}?cursor=${first.nextCursor}`);
+    expect(refused).toMatchObject({ status: 400, json: { errors: [{ parameter: 'cursor' }] } });
+  });
+
+  it('has the cursor of a text in a header while there may be more', async () => {
+    const { transcriptionId } = await start();
+    await stage.storeSegments(transcriptionId, five());
+    const text = (query: string) => call('GET', `/v1/transcriptions/${transcriptionId}?format=text&${query}`);
+    const first = await text('limit=3');
+    expect(first.text.split('\n')).toHaveLength(4);
+    const last = await text(`limit=3&cursor=${first.headers['x-next-cursor']}`);
+    expect(last.text.split('\n')).toHaveLength(3);
+    expect(last.headers).not.toHaveProperty('x-next-cursor');
+    expect((await text('')).headers).not.toHaveProperty('x-next-cursor');
+  });
+
+  it('of a recording is read by the start of its segments', async () => {
+    const { store } = stage;
+    const id = `tr_${randomUUID()}`;
+    const given = { room, language: 'en', speakers: { any: 'Ada' }, createdAt: 1, originAt: 0 };
+    await store.transcriptions.enqueuePost({ id, recordingId: id, egressId: id, ...given });
+    const now = Date.now();
+    await store.transcriptions.claimPost({
+      ...{ owner: 'w', now, leaseUntil: now + 60_000, limit: 1000, supports: () => true },
+    });
+    const stored = five().map((each) => ({ ...each, trackId: null, identity: null, name: null }));
+    expect(await store.transcriptions.addSegments(id, 'w', stored)).toBe(true);
+    const read = async (query: string): Promise<PostTranscriptionDetail> =>
+      (await call('GET', `/v1/transcriptions/${id}?${query}`)).json;
+    const first = await read('limit=3');
+    expect(ids(first)).toEqual([4, 3, 2]);
+    expect(first.segments[0]?.speaker).toBe('Ada');
+    const last = await read(`limit=3&cursor=${first.nextCursor}`);
+    expect([ids(last), last.nextCursor]).toEqual([[1, 0], null]);
+    expect(await read('')).toMatchObject({ segments: { length: 5 }, nextCursor: null });
   });
 });
 

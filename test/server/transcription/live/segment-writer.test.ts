@@ -76,7 +76,8 @@ const segment = (index: number): StoredSegment => ({
   ...{ startedAt: NOW + index * 1000, endedAt: NOW + index * 1000 + 900, confidence: null },
   overlapMs: null,
 });
-const storedIds = async () => (await store.transcriptions.listSegments(ID)).map(({ id }) => id);
+const storedIds = async () =>
+  (await store.transcriptions.listSegments(ID, { limit: 1000 })).map(({ id }) => id);
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('the segments of a call', () => {

@@ -80,7 +80,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
   const post = await startWorker(config, { ...parts, kind: 'stt-post' });
   const status = async () => (await store.transcriptions.find('tr_1'))?.status;
   await expect.poll(status, { timeout: 60_000 }).toBe('completed');
-  const segments = await store.transcriptions.listSegments('tr_1');
+  const segments = await store.transcriptions.listSegments('tr_1', { limit: 1000 });
   for (const [identity, said] of Object.entries(SAID)) {
     const own = segments.filter((segment) => segment.identity === identity);
     const errors = wordErrorRate(said, own.map(({ text }) => text).join(' '));

@@ -69,7 +69,7 @@ describe("a participant's words", () => {
     const response = await forget('ada');
     expect(response.status).toBe(200);
     expect(response.json).toEqual({ segments: 1, transcriptions: 1, running: 0, recordings: 0 });
-    const segments = await stage.store.transcriptions.listSegments(id);
+    const segments = await stage.store.transcriptions.listSegments(id, { limit: 1000 });
     expect(segments).toMatchObject([{ text: 'Is it?' }]);
     const search = await stage.service.call('GET', '/v1/transcriptions?q=zanzibar');
     expect(search.json).toEqual({ hits: [], nextCursor: null });
