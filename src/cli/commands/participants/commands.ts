@@ -25,14 +25,15 @@ import {
   wholeSeconds,
 } from '../../framework/parameters.ts';
 import {
-  type Column,
-  done,
+  type Column,type Column, 
+  done,done, 
   type ListResult,
   list,
-  nothing,
-  type Result,
-  record,
+  nothing,nothing, 
+  type Result,type Result, 
+  record,record 
 } from '../../terminal/result.ts';
+
 import { findParticipant } from './find-participant.ts';
 
 export const PARTICIPANT_FIELDS = [
