@@ -121,7 +121,7 @@ async function describeLoss(
     });
     if (room === undefined) continue;
     // Counts the participants, because numParticipants lags behind by seconds.
-    people += (await client.participants.list(name, options)).participants.length;
+    for await (const _person of client.participants.all(name, options)) people += 1;
     recordings += room.activeRecording ? 1 : 0;
   }
   const what = rooms.length === 1 ? `room ${rooms[0]}` : plural(rooms.length, 'room');
