@@ -1,6 +1,7 @@
 import { formatDuration, plural } from '../contract/amounts.ts';
 import type { Block } from '../contract/blocks.ts';
 import type { Event } from '../contract/events.ts';
+import type { Participant } from '../contract/participants.ts';
 import type { Room } from '../contract/rooms.ts';
 import type { Session, SessionDetail } from '../contract/sessions.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
@@ -69,10 +70,7 @@ async function explainCall(
   const stored = await readEvents(reading, { room: name, sinceMs, untilMs });
   const events = stored.filter((event) => session === undefined || event.room?.id === session.sessionId);
   const requests = await readAudit(reading, { roomId: name, since: new Date(sinceMs).toISOString() });
-  const people =
-    room === undefined
-      ? undefined
-      : await ifFound(Array.fromAsync(client.participants.all(name, { signal })));
+  const people = room === undefined ? undefined : await ifFound(readPeople(reading, name));
   const parts = [
     { timeline: events.flatMap((event) => momentOfEvent(event) ?? []) },
     { timeline: (requests ?? []).filter(({ occurredAt }) => isWithin(occurredAt)).map(momentOfRequest) },
@@ -92,6 +90,12 @@ async function explainCall(
     ...combined,
     next: [...next, ...looking],
   };
+}
+
+async function readPeople({ client, signal }: Reading, room: string): Promise<readonly Participant[]> {
+  const people: Participant[] = [];
+  for await (const participant of client.participants.all(room, { signal })) people.push(participant);
+  return people;
 }
 
 type Known = {

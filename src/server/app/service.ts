@@ -220,11 +220,6 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   closers.add(() => purge.close());
   metrics?.watchRefusedPurge(purge.refusedSince);
   metrics?.watchMediaClock(() => adapters.mediaClock.readDifference(adapters.clock.now()));
-  const roomNames = createRoomNames(adapters.clock);
-  const reencryption = startReencryption(adapters);
-  closers.add(() => reencryption.close());
-  const keyReencryption = startKeyReencryption(adapters);
-  closers.add(() => keyReencryption.close());
   const sharedRooms = createSharedRooms(adapters.clock);
   const closing = new AbortController();
   return {

@@ -25,13 +25,13 @@ import {
   wholeSeconds,
 } from '../../framework/parameters.ts';
 import {
-  type Column,type Column, 
-  done,done, 
+  type Column,
+  done,
   type ListResult,
   list,
-  nothing,nothing, 
-  type Result,type Result, 
-  record,record 
+  nothing,
+  type Result,
+  record,
 } from '../../terminal/result.ts';
 
 import { findParticipant } from './find-participant.ts';
