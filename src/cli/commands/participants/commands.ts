@@ -24,15 +24,7 @@ import {
   wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import {
-  type Column,
-  done,
-  type ListResult,
-  list,
-  nothing,
-  type Result,
-  record,
-} from '../../terminal/result.ts';
+import { type Column, done, nothing, type Result, record } from '../../terminal/result.ts';
 
 import { findParticipant } from './find-participant.ts';
 
