@@ -63,7 +63,6 @@ async function explainCall(
   { name, room, session, blocks }: Call,
   nowMs: number,
 ): Promise<Omit<Explanation, 'subject'>> {
-  const { client, signal } = reading;
   const untilMs = session?.endedAt == null ? undefined : Date.parse(session.endedAt) + STORED_LATER_MS;
   const isWithin = (at: string): boolean => untilMs === undefined || Date.parse(at) <= untilMs;
   const sinceMs = session === undefined ? nowMs - LOOKED_BACK_MS : Date.parse(session.createdAt);
