@@ -41,6 +41,11 @@ export function createEventStore(connection: Connection): EventStore {
   const { db } = connection;
   return {
     insertAll: (events, deliveries) => insertEvents(connection, events, deliveries),
+    forgetSources: async (sourceIds) => {
+      if (sourceIds.length === 0) return;
+      const isOneOf = sql<boolean>`"sourceId" ${connection.dialect.oneOf(sourceIds)}`;
+      await db.updateTable('events').set({ sourceId: sql<string>`id` }).where(isOneOf).execute();
+    },
     findKnown: (sourceIds) => findKnown(db, connection.dialect, sourceIds),
     find: (id) => db.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst(),
     findAll: (ids) =>

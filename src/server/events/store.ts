@@ -28,6 +28,8 @@ export interface EventStore {
   readPurgeTimes(): Promise<PurgeTimes>;
   /** Notes that expired data were deleted at this instant, or that an operator has confirmed it. */
   notePurge(at: number): Promise<void>;
+  /** Lets events of these sourceIds be stored once more, because what they report was undone. The stored ones stay. */
+  forgetSources(sourceIds: readonly string[]): Promise<void>;
   /** Returns the sourceIds that are stored already. */
   findKnown(sourceIds: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<StoredEvent | undefined>;

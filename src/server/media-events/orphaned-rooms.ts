@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
@@ -156,4 +157,27 @@ async function closeEmptyOrphans({ mediaServer, clock, orphans, log }: OrphanDep
       log.warn({ roomSid: sid, err: error }, 'a room of a dead process could not be closed');
     }
   }
+}
+
+/**
+ * Lists the participants of the room, without those of a dead process: a media server with Redis continues to list them, and
+ * then lists more participants than it counts.
+ */
+export async function listServedParticipants(
+  mediaServer: MediaServer,
+  room: Room,
+): Promise<readonly Participant[]> {
+  const participants = await mediaServer.listParticipants(room.name);
+  const counted = participants.filter(isCounted);
+  if (counted.length <= room.numParticipants) return participants;
+  const lost = new Set<string>();
+  await forEachConcurrently(counted, REQUESTS_AT_ONCE, async ({ sid, identity }) => {
+    if (!(await mediaServer.isParticipantServed(room.name, identity))) lost.add(sid);
+  });
+  return participants.filter(({ sid }) => !lost.has(sid));
+}
+
+/** LiveKit counts hidden participants, but neither recorders nor agents. */
+function isCounted({ kind }: Participant): boolean {
+  return kind !== 'EGRESS' && kind !== 'AGENT';
 }

@@ -12,6 +12,8 @@ export type Changes = {
   readonly domainEvents: readonly DomainEvent[];
   /** The session after the change, except for its sequence number. */
   readonly session: RoomSession;
+  /** Source ids of stored events that were wrong, so that what they report can happen again. */
+  readonly undone?: readonly string[];
 };
 
 /** An event's time, and whether the comparison with the media server found it. */
@@ -101,6 +103,45 @@ export async function finishRoom(
   const lastAt = Math.max(occurredAt, session.createdAt, session.startedAt ?? occurredAt, lastLeftAt);
   const finished = roomEvent('room_finished', session, { occurredAt: lastAt, isReconciled });
   return { domainEvents: [...left, finished], session: { ...session, endedAt: lastAt } };
+}
+
+/**
+ * Opens a session again that the comparison had ended, because the media server lists the room. It lists no room after the
+ * loss of its Redis, although people go on talking there, and lists it again when it next writes it.
+ */
+export function reopenRoom(session: RoomSession, occurredAt: number): Changes {
+  const time = { occurredAt, isReconciled: true };
+  const types = ['room_created', ...(session.startedAt === null ? [] : (['room_started'] as const))] as const;
+  return {
+    session: { ...session, endedAt: null },
+    domainEvents: types.map((type) => roomEvent(type, session, time)),
+    undone: (['room_created', 'room_started', 'room_finished'] as const).map(
+      (type) => roomEvent(type, session, time).sourceId,
+    ),
+  };
+}
+
+/** Returns the changes together, of which `later` begins with the session of the earlier ones. */
+export function appendChanges(earlier: Changes, later: Changes): Changes {
+  return {
+    session: later.session,
+    domainEvents: [...earlier.domainEvents, ...later.domainEvents],
+    undone: [...(earlier.undone ?? []), ...(later.undone ?? [])],
+  };
+}
+
+/** Lets a participant whose end was wrong be present again. */
+export async function returnNow(
+  presence: PresenceBatch,
+  participant: ParticipantSession,
+  time: EventTime,
+): Promise<Pick<Required<Changes>, 'domainEvents' | 'undone'>> {
+  const { sid } = participant;
+  await presence.saveParticipant({ ...participant, leftAt: null });
+  return {
+    domainEvents: [participantEvent('participant_joined', participant, time)],
+    undone: [`participant_joined:${sid}`, `participant_left:${sid}`],
+  };
 }
 
 export type TrackInfo = Readonly<Record<string, unknown>>;

@@ -16,14 +16,17 @@ import type { RoomRecord } from '../rooms/store.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { findClosedRooms, findTold } from './closed-rooms.ts';
 import type { Missing, MissingSince } from './missing-since.ts';
-import { type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
+import { listServedParticipants, type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
 import {
+  appendChanges,
   type Changes,
   finishRoom,
   joinNow,
   loseParticipant,
   newSession,
   publishNow,
+  reopenRoom,
+  returnNow,
   roomEvent,
   toSession,
   unpublishNow,
@@ -164,26 +167,6 @@ async function withoutReplaced(
   return rooms.filter(({ sid, participants }) => participants.length === 0 || open.has(sid));
 }
 
-/**
- * Lists the participants of the room, without those of a dead process: a media server with Redis continues to list them, and
- * then lists more participants than it counts.
- */
-async function listServedParticipants(mediaServer: MediaServer, room: Room): Promise<readonly Participant[]> {
-  const participants = await mediaServer.listParticipants(room.name);
-  const counted = participants.filter(isCounted);
-  if (counted.length <= room.numParticipants) return participants;
-  const lost = new Set<string>();
-  await forEachConcurrently(counted, REQUESTS_AT_ONCE, async ({ sid, identity }) => {
-    if (!(await mediaServer.isParticipantServed(room.name, identity))) lost.add(sid);
-  });
-  return participants.filter(({ sid }) => !lost.has(sid));
-}
-
-/** LiveKit counts hidden participants, but neither recorders nor agents. */
-function isCounted({ kind }: Participant): boolean {
-  return kind !== 'EGRESS' && kind !== 'AGENT';
-}
-
 type AlignDeps = AppendEventsDeps<MediaEventStores> & {
   readonly missingSince: MissingSince;
   readonly findRoomRecord: FindRoomRecord;
@@ -236,6 +219,7 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
         : changes.domainEvents;
       aligned.push({ ...changes, name, present, domainEvents });
     }
+    await store.events.forgetSources(aligned.flatMap(({ undone = [] }) => undone));
     await appender.preloadKnownIds(
       aligned.flatMap((one) => one.domainEvents.map(({ sourceId }) => sourceId)),
     );
@@ -283,6 +267,13 @@ async function alignRoom(
     if (!markMissing(deps, { sid, roomSid: sid })) return undefined;
     return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
   }
+  if (session !== undefined && session.endedAt !== null) {
+    // The room may have been closed while it was listed.
+    if (!countsAfter(session.endedAt, deps, { sid, roomSid: sid })) return undefined;
+    const reopened = reopenRoom(session, now);
+    const open = { session: reopened.session, participants, isCertain };
+    return appendChanges(reopened, await alignPresence(deps, presence, open));
+  }
   const openedAt = readOpenedAt(room);
   const known = session ?? newSession({ ...room, createdAt: openedAt });
   const told = findTold(known, closed, { participants, now });
@@ -300,7 +291,7 @@ async function alignRoom(
   const isCorrected =
     session !== undefined && (session.createdAt !== openedAt || session.metadata !== current.metadata);
   const hasChanged = domainEvents.length > 0 || isCorrected;
-  return hasChanged ? { domainEvents, session: changes.session } : undefined;
+  return hasChanged ? { ...changes, domainEvents } : undefined;
 }
 
 type OpenRoom = Pick<ComparedRoom, 'participants' | 'isCertain'> & { readonly session: RoomSession };
@@ -313,11 +304,12 @@ async function alignPresence(
   const sids = new Set(participants.map(({ sid }) => sid));
   const domainEvents: DomainEvent[] = [];
   for (const known of await presence.listPresent(session.sid)) {
-    if (sids.has(known.sid) || !(isCertain || hasLeft(deps, known))) continue;
+    if (sids.has(known.sid) || !(isCertain || countsAfter(known.joinedAt ?? 0, deps, known))) continue;
     const leaving = { occurredAt: deps.clock.now(), isReconciled: true, reason: 'lost' } as const;
     domainEvents.push(...(await loseParticipant(presence, known, leaving)));
   }
   let current = session;
+  const undone: string[] = [];
   for (const participant of participants) {
     const joined = buildSession(participant, session.sid);
     const known = await presence.findParticipant(joined.sid);
@@ -332,11 +324,19 @@ async function alignPresence(
       domainEvents.push(...changes.domainEvents);
       current = changes.session;
     }
-    const publisher = known ?? joined;
+    // Somebody who has left by our events, and is listed all the same.
+    if (known?.role === 'participant' && known.leftAt !== null && countsAfter(known.leftAt, deps, known)) {
+      const { metadata, accessRole } = joined;
+      const time = { occurredAt: deps.clock.now(), isReconciled: true };
+      const returned = await returnNow(presence, { ...known, metadata, accessRole }, time);
+      domainEvents.push(...returned.domainEvents);
+      undone.push(...returned.undone);
+    }
+    const publisher = (await presence.findParticipant(joined.sid)) ?? joined;
     if (publisher.role === 'participant' && publisher.leftAt === null)
       domainEvents.push(...alignTracks(deps, presence, { publisher, tracks: participant.tracks }));
   }
-  return { domainEvents, session: current };
+  return { domainEvents, session: current, undone };
 }
 
 type Publishing = {
@@ -363,10 +363,10 @@ function alignTracks(
   return [...unpublished, ...published];
 }
 
-/** Whether the participant has left. A participant who has just joined may not be listed yet. */
-function hasLeft(deps: AlignDeps, known: ParticipantSession): boolean {
-  if (hasEventTimePassed(known.joinedAt ?? 0, deps.clock.now())) return markMissing(deps, known);
-  noteMissing(deps, known);
+/** Whether a difference counts as a missed event. What changed at `since` may not be listed yet, or still be listed. */
+function countsAfter(since: number, deps: AlignDeps, missing: Missing): boolean {
+  if (hasEventTimePassed(since, deps.clock.now())) return markMissing(deps, missing);
+  noteMissing(deps, missing);
   return false;
 }
 

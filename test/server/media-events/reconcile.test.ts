@@ -352,6 +352,83 @@ describe('comparing with the media server while its events arrive', () => {
   });
 });
 
+describe('a room that the media server did not list for a while, as after the loss of its Redis', () => {
+  /** Compares as often as the service does, until all differences have counted. */
+  const compareForAWhile = async (): Promise<void> => {
+    for (let round = 0; round < 3; round += 1) {
+      stage.clock.advance(20_000);
+      await compare();
+    }
+  };
+  const endWrongly = async (): Promise<void> => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    await compareForAWhile();
+    expect((await stage.summary()).slice(-2)).toEqual([
+      'participant_left ada 0 reconciled',
+      'room_finished 0 reconciled',
+    ]);
+  };
+
+  it('is open again, with everyone in it, when it has been listed for 20 seconds', async () => {
+    await endWrongly();
+    const count = (await stage.summary()).length;
+    open('demo', 'RM_1', [present('ada1', { joinedAt: NOW })]);
+    await compare();
+    expect(await stage.summary()).toHaveLength(count);
+    await compareForAWhile();
+    expect((await stage.summary()).slice(count)).toEqual([
+      'room_created 0 reconciled',
+      'room_started 1 reconciled',
+      'participant_joined ada 1 reconciled',
+    ]);
+    expect(await stage.deps.store.presence.listOpenRooms()).toMatchObject([{ sid: 'RM_1', endedAt: null }]);
+    expect(await compare()).toBe(0);
+  });
+
+  it('reports its real end and the leavings before it once more', async () => {
+    await endWrongly();
+    open('demo', 'RM_1', [present('ada1', { joinedAt: NOW })]);
+    await compareForAWhile();
+    const count = (await stage.summary()).length;
+    world.rooms.clear();
+    const createdAt = stage.clock.now();
+    await stage.receive(left('ada1', { createdAt }), mediaEvent('room_finished', { createdAt }));
+    expect((await stage.summary()).slice(count)).toEqual(['participant_left ada 0', 'room_finished 0']);
+    await stage.receive(mediaEvent('room_finished', { createdAt }));
+    await compareForAWhile();
+    expect(await stage.summary()).toHaveLength(count + 2);
+  });
+
+  it('reports somebody who joins meanwhile with the room, and no leaving', async () => {
+    await endWrongly();
+    const count = (await stage.summary()).length;
+    const joinedAt = stage.clock.now() + 30_000;
+    stage.clock.advance(30_000);
+    await stage.receive(joined('bob1', { joinedAt }));
+    expect(await stage.summary()).toHaveLength(count);
+    open('demo', 'RM_1', [present('bob1', { joinedAt })]);
+    await compareForAWhile();
+    expect((await stage.summary()).slice(count)).toEqual([
+      'room_created 0 reconciled',
+      'room_started 1 reconciled',
+      'participant_joined bob 1 reconciled',
+    ]);
+  });
+
+  it('stays ended when it is listed only for a moment after its end', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    await stage.receive(mediaEvent('room_finished'));
+    const count = (await stage.summary()).length;
+    open('demo', 'RM_1');
+    await compare();
+    stage.clock.advance(19_999);
+    await compare();
+    world.rooms.clear();
+    await compareForAWhile();
+    expect(await stage.summary()).toHaveLength(count);
+  });
+});
+
 it('a comparison ends a hundred rooms with as many statements as two', async () => {
   const statementsFor = async (count: number) => {
     const names = Array.from({ length: count }, (_, index) => `${count}-${index}`);

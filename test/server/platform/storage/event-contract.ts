@@ -142,6 +142,17 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
         expect(await store.events.findKnown(['EV_two', 'EV_three'])).toEqual(new Set(['EV_two']));
         expect(await store.events.findKnown([])).toEqual(new Set());
       });
+
+      it('stores a source id once more when it is forgotten, and keeps the first event', async () => {
+        await insert(newEvent('one'), newEvent('two'));
+        await store.events.forgetSources(['EV_one', 'EV_three']);
+        await store.events.forgetSources([]);
+        expect(await store.events.findKnown(['EV_one', 'EV_two'])).toEqual(new Set(['EV_two']));
+        await insert(newEvent('again', { sourceId: 'EV_one' }));
+        expect((await store.events.list({ afterPosition: 0, limit: 10 })).map(({ id }) => id)).toHaveLength(
+          3,
+        );
+      });
     });
 
     it('lets a reader that follows by position miss no concurrent commit', async () => {
