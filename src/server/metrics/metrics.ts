@@ -102,7 +102,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
   }).set({ version }, 1);
   const instruments = createInstruments(registry);
   const { refused, rejected } = instruments;
-  const times = createTimeGauges(registry, clock);
+  const times = { ...createTimeGauges(registry, clock), ...createMediaClockGauge(registry) };
   beginAtZero(instruments);
   const losses = createLossCounters(registry);
   const pool = createPoolGauges(registry);
@@ -222,11 +222,30 @@ function observeWith(instruments: Instruments): Observers {
   };
 }
 
+function createMediaClockGauge(registry: Registry): Pick<Metrics, 'watchMediaClock'> {
+  let mediaClockDifference = (): number | undefined => undefined;
+  new Gauge({
+    name: 'rtc_media_server_clock_difference_seconds',
+    help: "Seconds by which the media server's clock is ahead of the service's, negative when it is behind; 0 within a second; absent while it does not respond",
+    registers: [registry],
+    collect() {
+      const differenceMs = mediaClockDifference();
+      if (differenceMs === undefined) this.remove({});
+      else this.set(differenceMs / 1000);
+    },
+  });
+  return {
+    watchMediaClock: (read) => {
+      mediaClockDifference = read;
+    },
+  };
+}
+
 /** Instants that a scrape reads. */
 function createTimeGauges(
   registry: Registry,
   clock: Clock,
-): Pick<Metrics, 'watchRefusedEvents' | 'watchRefusedPurge' | 'watchMediaClock'> {
+): Pick<Metrics, 'watchRefusedEvents' | 'watchRefusedPurge'> {
   const registers = [registry];
   let refusedSince = (): number | undefined => undefined;
   new Gauge({
@@ -246,17 +265,6 @@ function createTimeGauges(
       this.set((purgeRefusedSince() ?? 0) / 1000);
     },
   });
-  let mediaClockDifference = (): number | undefined => undefined;
-  new Gauge({
-    name: 'rtc_media_server_clock_difference_seconds',
-    help: "Seconds by which the media server's clock is ahead of the service's, negative when it is behind; 0 within a second; absent while it does not respond",
-    registers,
-    collect() {
-      const differenceMs = mediaClockDifference();
-      if (differenceMs === undefined) this.remove({});
-      else this.set(differenceMs / 1000);
-    },
-  });
   new Gauge({
     name: 'rtc_time_seconds',
     help: "Unix time of this instance's clock at the scrape; Prometheus' timestamp() of it is the time by its own",
@@ -271,9 +279,6 @@ function createTimeGauges(
     },
     watchRefusedPurge: (read) => {
       purgeRefusedSince = read;
-    },
-    watchMediaClock: (read) => {
-      mediaClockDifference = read;
     },
   };
 }

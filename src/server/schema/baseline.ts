@@ -315,11 +315,8 @@ function accessTables({ text, integer }: ColumnTypes): Statements {
     sql`create index "auditOfRequest" on "auditEntries" ("requestId")`,
     sql`create index "auditOfRoom" on "auditEntries" ("room", "occurredAt", "id")`,
     sql`create table "instances" (
-      "id" ${text} not null primary key,
-      "version" ${text} not null,
-      "keyIds" ${text} not null,
-      "aliveUntil" ${integer} not null
-    )`,
+      "id" ${text} not null primary key, "version" ${text} not null,
+      "keyIds" ${text} not null, "aliveUntil" ${integer} not null)`,
     sql`create table "leases" (
       "name" ${text} not null primary key,
       "owner" ${text} not null,
