@@ -1,4 +1,3 @@
-import { EVENT_ARRIVAL_MS } from '../events/event-arrival.ts';
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import type { PresenceBatch } from '../events/presence-batch.ts';
 import type { RoomSession } from '../events/store.ts';
@@ -126,6 +125,9 @@ async function interpretTold(
   }
 }
 
+/** By less, a join may seem to follow the end of its room: the clocks differ, or the end has a whole second. */
+const CLOCKS_APART_MS = 5_000;
+
 async function join(
   presence: PresenceBatch,
   event: MediaEvent,
@@ -135,10 +137,10 @@ async function join(
   if (info === undefined || session === undefined) return { domainEvents: [], session };
   const known = await presence.findParticipant(info.sid);
   if (known?.joinedAt != null) return { domainEvents: [], session };
-  // Nobody joins a room that ended long ago: its end was wrong, which the next comparisons correct.
+  // Nobody joins a room that has ended: its end was wrong, which the next comparisons correct.
   const { endedAt: formerEnd } = session;
   const joinedAt = info.joinedAt ?? event.createdAt;
-  if (formerEnd !== null && joinedAt - formerEnd >= EVENT_ARRIVAL_MS) return { domainEvents: [], session };
+  if (formerEnd !== null && joinedAt - formerEnd >= CLOCKS_APART_MS) return { domainEvents: [], session };
   const participant = toSession(info, session.sid, event.createdAt);
   if (participant.role === 'machinery') {
     await presence.saveParticipant(participant);
