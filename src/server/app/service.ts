@@ -21,8 +21,8 @@ import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { type RecordingEnd, storeRecordingEnd } from '../recordings/recording-events.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
-import { openBlockCache } from '../rooms/blocks/blocks.ts';
-import { createRecentCounts, createSharedRooms } from '../rooms/list-rooms.ts';
+import { type FindBlock, openBlockCache, openBlockCache } from '../rooms/blocks/blocks.ts';
+import { createRecentCounts, createRecentCounts, createRoomNames, createSharedRooms } from '../rooms/list-rooms.ts';
 import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/transcriptions.ts';
@@ -94,9 +94,10 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     closers.add(await serveMetrics(metrics, config.metrics));
   }
   const recordCache = openRecordCache(adapters);
-  const work = startWork(config, { ...adapters, findRoomRecord: recordCache.find }, closers);
-  const keyRing = openKeyRing(adapters);
   const blockCache = openBlockCache(adapters);
+  const found = { findBlock: blockCache.find, findRoomRecord: recordCache.find };
+  const work = startWork(config, { ...adapters, ...found }, closers);
+  const keyRing = openKeyRing(adapters);
   const isShuttingDown = (): boolean => shutdown.aborted;
   const app = await buildApp({
     routes: serviceRoutes({
@@ -167,7 +168,11 @@ function watchForMetrics(config: Config, adapters: Adapters, metrics: Metrics): 
   });
 }
 
-type WorkDeps = Adapters & { readonly instanceId: string; readonly findRoomRecord: FindRoomRecord };
+type WorkDeps = Adapters & {
+  readonly instanceId: string;
+  readonly findBlock: FindBlock;
+  readonly findRoomRecord: FindRoomRecord;
+};
 
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
 function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
@@ -196,6 +201,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     recentCounts,
     releaseFolder,
     background: background.add,
+    onBlockedJoin: metrics?.countBlockedJoin,
     onRefused: () => {
       metrics?.countRefusedEvent();
       reconciler.compareAll();

@@ -194,8 +194,12 @@ export type ParticipantSession = {
   readonly roomSid: string;
   readonly identity: string;
   readonly name: string;
-  /** Recorders and agents have the role `machinery`: they are stored, but not reported by events and not counted. */
-  readonly role: 'participant' | 'machinery';
+  /**
+   * Recorders and agents have the role `machinery`, and people who joined although they were blocked have the role `blocked`:
+   * both are stored, but not reported by events and not counted. A comparison that finds a blocked person still in the room,
+   * because the removal failed, makes it a participant.
+   */
+  readonly role: 'participant' | 'machinery' | 'blocked';
   /** Null when participant_left was received without participant_joined before it. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;

@@ -4,7 +4,12 @@ import { Batcher } from '../platform/jobs/batcher.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { type MeasureDeps, measureEgress } from '../recordings/measure-file.ts';
-import { type RemoveBlockedDeps, removeWhenBlocked } from '../rooms/blocks/blocks.ts';
+import {
+  type FindBlock,
+  isBlockedJoin,
+  type RemoveBlockedDeps,
+  removeWhenBlocked,
+} from '../rooms/blocks/blocks.ts';
 import { type EnforceDeps, enforceEntry } from '../rooms/room-records.ts';
 import { type RecordMediaDeps, recordEventsOfFreeRooms, recordMediaEvents } from './record-media-events.ts';
 
@@ -22,6 +27,9 @@ export type IngestDeps = RecordMediaDeps &
   MeasureDeps &
   RemoveBlockedDeps &
   EnforceDeps & {
+    readonly findBlock: FindBlock;
+    /** Called for each join of somebody who is blocked. */
+    readonly onBlockedJoin?: (() => void) | undefined;
     readonly tracing?: Pick<Tracing, 'current'> | undefined;
     /** Takes work that continues after the response. */
     readonly background: (work: Promise<void>) => void;
@@ -47,11 +55,22 @@ export function createIngest(deps: IngestDeps): Ingest {
       deps.background(removeWhenBlocked(deps, event));
       deps.background(enforceEntry(deps, event));
       // Events of several requests share a commit: each keeps its own trace.
-      await intake.ingest({ ...event, traceparent: deps.tracing?.current() });
+      const traced = { ...event, traceparent: deps.tracing?.current() };
+      await intake.ingest(await markBlocked(deps, traced));
     },
     refusedSince: () => intake.refusedSince,
     clearRefusedBefore: (startedAt) => intake.clearRefusedBefore(startedAt),
   };
+}
+
+/** The presence of somebody who is blocked is stored, and no event reports it. */
+async function markBlocked(deps: IngestDeps, event: MediaEvent): Promise<MediaEvent> {
+  const isBlocked = isBlockedJoin(deps.findBlock, event);
+  const { participant } = event;
+  if (participant === undefined || !(isBlocked instanceof Promise ? await isBlocked : isBlocked))
+    return event;
+  deps.onBlockedJoin?.();
+  return { ...event, participant: { ...participant, isBlocked: true } };
 }
 
 type EventIntakeDeps = {

@@ -32,8 +32,8 @@ import {
  * An event of a participant therefore gets at least the time of its join, the end of a room at least that of the last
  * departure, and the end of a track, stream or recording at least that of its start: otherwise time would run backwards.
  *
- * Recorders and agents are stored as machinery; no event reports them, and they are not counted. Events that are not listed
- * here (egress_updated, participant_connection_aborted) say nothing that others do not.
+ * Recorders, agents and blocked people have roles of their own; no event reports them, and they are not counted. Other types
+ * of events (egress_updated, participant_connection_aborted) say nothing that these do not.
  */
 
 type Interpretation = {
@@ -142,7 +142,7 @@ async function join(
   const joinedAt = info.joinedAt ?? event.createdAt;
   if (formerEnd !== null && joinedAt - formerEnd >= CLOCKS_APART_MS) return { domainEvents: [], session };
   const participant = toSession(info, session.sid, event.createdAt);
-  if (participant.role === 'machinery') {
+  if (participant.role !== 'participant') {
     await presence.saveParticipant(participant);
     return { domainEvents: [], session };
   }
@@ -198,7 +198,7 @@ async function changeTrack(
   const { participant: info, track } = event;
   if (info === undefined || track === undefined || readTrackSid(track) === '') return [];
   const known = await presence.findParticipant(info.sid);
-  if (known?.role === 'machinery') return [];
+  if (known !== undefined && known.role !== 'participant') return [];
   const roomSid = event.room?.sid ?? '';
   const publisher = { sid: info.sid, identity: info.identity, name: known?.name ?? info.name, roomSid };
   const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);

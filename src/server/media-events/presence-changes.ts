@@ -235,11 +235,16 @@ export function toSession(
     roomSid,
     identity: info.identity,
     name: info.name,
-    role: info.isHidden || SYSTEM_KINDS.includes(info.kind ?? '') ? 'machinery' : 'participant',
+    role: toRole(info),
     joinedAt: info.joinedAt ?? joinedAt,
     leftAt: null,
     ...mergeDetails(info, { metadata: null, accessRole: null }),
   };
+}
+
+function toRole({ isHidden, kind, isBlocked }: MediaEventParticipant): ParticipantSession['role'] {
+  if (isHidden || SYSTEM_KINDS.includes(kind ?? '')) return 'machinery';
+  return isBlocked ? 'blocked' : 'participant';
 }
 
 type Details = Pick<ParticipantSession, 'metadata' | 'accessRole'>;

@@ -312,7 +312,8 @@ async function alignPresence(
   const undone: string[] = [];
   for (const participant of participants) {
     const joined = buildSession(participant, session.sid);
-    const known = await presence.findParticipant(joined.sid);
+    const found = await presence.findParticipant(joined.sid);
+    const known = found?.role === 'blocked' && found.leftAt === null ? undefined : found;
     if (known === undefined && !hasEventTimePassed(joined.joinedAt, deps.clock.now())) {
       // Its event may still arrive, so the room is compared again.
       noteMissing(deps, joined);

@@ -33,6 +33,7 @@ export type Metrics = {
   ) => void;
   readonly observeAttempt: (attempt: DeliveryAttempt) => void;
   readonly countRefusedEvent: () => void;
+  readonly countBlockedJoin: () => void;
   readonly countRejectedWebhook: (reason: string) => void;
   readonly countTakeovers: (takeover: {
     readonly kind: 'delivery' | 'reconciler';
@@ -112,6 +113,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     contentType: registry.contentType,
     ...observeWith(instruments),
     countRefusedEvent: () => refused.inc(),
+    countBlockedJoin: () => losses.blockedJoins.inc(),
     countRejectedWebhook: (reason) => rejected.inc({ reason }),
     countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
     countLostAuditEntries: (count) => losses.auditEntries.inc(count),
@@ -334,5 +336,10 @@ function createLossCounters(registry: Registry) {
     registers,
   });
   for (const kind of LIMITED_KINDS) keyLimits.inc({ kind }, 0);
-  return { takeovers, auditEntries, unkeptEntries, keyLimits };
+  const blockedJoins = new Counter({
+    name: 'rtc_blocked_joins_total',
+    help: 'Joins of blocked people with older tokens, which no event reports: they are removed at once',
+    registers,
+  });
+  return { takeovers, auditEntries, unkeptEntries, keyLimits, blockedJoins };
 }

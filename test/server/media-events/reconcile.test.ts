@@ -143,6 +143,25 @@ describe('comparing with the media server after a start', () => {
     ]);
   });
 
+  it('reports somebody who joined though blocked only if the media server did not remove them', async () => {
+    await stage.receive(
+      mediaEvent('room_started'),
+      joined('ada1'),
+      joined('bob1', { isBlocked: true }),
+      mediaEvent('track_published', { participant: person('bob1'), track: { sid: 'TR_1' } }),
+      left('bob1'),
+      joined('bob2', { isBlocked: true }),
+    );
+    const before = await stage.summary();
+    expect(before.filter((line) => line.includes('bob'))).toEqual([]);
+    open('demo', 'RM_1', [present('ada1'), present('bob2')]);
+    stage.clock.advance(60_000);
+    await compare();
+    expect((await stage.summary()).slice(before.length)).toEqual(['participant_joined bob 2 reconciled']);
+    await stage.receive(left('bob2'));
+    expect((await stage.summary()).at(-1)).toBe('participant_left bob 1');
+  });
+
   it('learns the metadata of a room that was changed at the media server itself', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     world.rooms.set('demo', {

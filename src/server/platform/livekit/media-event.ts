@@ -38,6 +38,8 @@ export type MediaEventParticipant = {
   /** STANDARD, INGRESS, EGRESS, SIP, AGENT …; undefined when the event does not contain it. */
   readonly kind: string | undefined;
   readonly isHidden: boolean;
+  /** Whether the identity was blocked in the room when the service received its join. */
+  readonly isBlocked?: boolean;
   readonly joinedAt: number | undefined;
   readonly metadata?: string | undefined;
   /** Role of the token with which the participant joined; undefined for tokens that another program issued. */

@@ -147,13 +147,8 @@ export type RemoveBlockedDeps = BlockDeps & {
  * failed.
  */
 export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEvent): Promise<void> {
-  const { type, room, participant } = event;
-  if (type !== 'participant_joined' || room === undefined || participant === undefined) return;
-  // Recorders and hidden agents are not participants for our callers.
-  if (participant.kind === 'EGRESS' || participant.isHidden) return;
-  const subject = { room: room.name, identity: participant.identity };
-  // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
-  if ((nameFault(subject.room) ?? nameFault(subject.identity)) !== undefined) return;
+  const subject = readJoin(event);
+  if (subject === undefined) return;
   try {
     const now = deps.clock.now();
     const find = (one: BlockSubject) => deps.store.blocks.find(one, now);
@@ -164,6 +159,32 @@ export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEve
   } catch (err) {
     deps.log.warn({ err }, 'removing a blocked participant failed; the next comparison tries again');
   }
+}
+
+/**
+ * Whether somebody joined who is blocked, as far as this instance knows. It waits only if the blocks have to be read, and
+ * never rejects: a join of which nothing is known is reported.
+ */
+export function isBlockedJoin(findBlock: FindBlock, event: MediaEvent): boolean | Promise<boolean> {
+  const subject = readJoin(event);
+  if (subject === undefined) return false;
+  const isBlock = (error: unknown): boolean =>
+    error instanceof ServiceError && error.code === 'participant-blocked';
+  try {
+    return ensureNotBlocked(findBlock, subject)?.then(() => false, isBlock) ?? false;
+  } catch (error) {
+    return isBlock(error);
+  }
+}
+
+/** Returns who joined; undefined for other events, for recorders and for hidden agents. */
+function readJoin({ type, room, participant }: MediaEvent): BlockSubject | undefined {
+  if (type !== 'participant_joined' || room === undefined || participant === undefined) return undefined;
+  if (participant.kind === 'EGRESS' || participant.isHidden) return undefined;
+  const subject = { room: room.name, identity: participant.identity };
+  // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
+  const fault = nameFault(subject.room) ?? nameFault(subject.identity);
+  return fault === undefined ? subject : undefined;
 }
 
 const REQUESTS_AT_ONCE = 8;
