@@ -176,6 +176,11 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       'src/contract/',
     ],
   ],
+  // The erasure of a person reaches the tables of all capabilities.
+  [
+    'src/server/erasure/',
+    ['src/server/access/', 'src/server/rooms/', 'src/server/platform/', 'src/contract/'],
+  ],
   // Sessions are computed from the data of other capabilities.
   [
     'src/server/sessions/',

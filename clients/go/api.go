@@ -875,6 +875,22 @@ type PostTranscriptionDetailError struct {
 	Message string `json:"message"`
 }
 
+// ErasedTraces: Only with `everything`.
+type ErasedTraces struct {
+	// Events, and with them payloads of deliveries, that have a pseudonym now
+	Events int64 `json:"events"`
+	// Connections in sessions that have a pseudonym now
+	Connections int64 `json:"connections"`
+	// Names that were deleted from maps of speakers
+	Speakers int64 `json:"speakers"`
+	// Blocks that were ended; the database forgets them within half an hour
+	Blocks int64 `json:"blocks"`
+	// Audit entries without the identity now, which stay for AUDIT_RETENTION
+	AuditEntries int64 `json:"auditEntries"`
+	// Sessions that were left out because the participant is there: repeat it afterwards
+	PresentIn int64 `json:"presentIn"`
+}
+
 // ForgottenWords: What was deleted of a participant's words, and what remains.
 type ForgottenWords struct {
 	// Final segments that were deleted
@@ -884,7 +900,8 @@ type ForgottenWords struct {
 	// Running transcriptions of the room, which go on storing what the participant says
 	Running int64 `json:"running"`
 	// Recordings with speech of the participant: their audio stays until they are deleted
-	Recordings int64 `json:"recordings"`
+	Recordings int64         `json:"recordings"`
+	Traces     *ErasedTraces `json:"traces,omitempty"`
 }
 
 // Vocabulary: Names and terms that are likely to be said in a room.
@@ -2779,11 +2796,15 @@ func (c *Client) NameSpeakersByID(ctx context.Context, transcriptionID string, b
 type ForgetWordsParams struct {
 	// true: the participant's words in every room; default false
 	AllRooms bool
+	// true: also identity, name and metadata in events, deliveries, sessions, blocks, the audit log and maps of
+	// speakers, which needs the scope admin; default false
+	Everything bool
 }
 
 func (params ForgetWordsParams) values() url.Values {
 	values := url.Values{}
 	setBool(values, "allRooms", params.AllRooms)
+	setBool(values, "everything", params.Everything)
 	return values
 }
 

@@ -44,9 +44,39 @@ export const ForgetWordsQuery = Type.Object(
         description: "true: the participant's words in every room; default false",
       }),
     ),
+    everything: Type.Optional(
+      Type.Enum(['true', 'false'], {
+        description:
+          'true: also identity, name and metadata in events, deliveries, sessions, blocks, the audit log and maps of speakers, which needs the scope admin; default false',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
+
+/** What the audit log has in place of an erased identity; the beginning of every pseudonym. */
+export const ERASED = 'erased';
+
+const ErasedTracesSchema = Type.Object(
+  {
+    events: Type.Integer({
+      description: 'Events, and with them payloads of deliveries, that have a pseudonym now',
+    }),
+    connections: Type.Integer({ description: 'Connections in sessions that have a pseudonym now' }),
+    speakers: Type.Integer({ description: 'Names that were deleted from maps of speakers' }),
+    blocks: Type.Integer({
+      description: 'Blocks that were ended; the database forgets them within half an hour',
+    }),
+    auditEntries: Type.Integer({
+      description: 'Audit entries without the identity now, which stay for AUDIT_RETENTION',
+    }),
+    presentIn: Type.Integer({
+      description: 'Sessions that were left out because the participant is there: repeat it afterwards',
+    }),
+  },
+  { $id: 'ErasedTraces', description: 'What was erased of a participant beside the words' },
+);
+export type ErasedTraces = Static<typeof ErasedTracesSchema>;
 
 export const ForgottenWordsSchema = Type.Object(
   {
@@ -58,6 +88,9 @@ export const ForgottenWordsSchema = Type.Object(
     recordings: Type.Integer({
       description: 'Recordings with speech of the participant: their audio stays until they are deleted',
     }),
+    traces: Type.Optional(
+      Type.Unsafe<ErasedTraces>({ ...ErasedTracesSchema, description: 'Only with `everything`' }),
+    ),
   },
   { $id: 'ForgottenWords', description: "What was deleted of a participant's words, and what remains" },
 );

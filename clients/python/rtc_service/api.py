@@ -977,9 +977,24 @@ class PostTranscriptionDetailError(TypedDict):
     message: str
 
 
-class ForgottenWords(TypedDict):
-    """What was deleted of a participant's words, and what remains"""
+class ErasedTraces(TypedDict):
+    """Only with `everything`"""
 
+    # Events, and with them payloads of deliveries, that have a pseudonym now
+    events: int
+    # Connections in sessions that have a pseudonym now
+    connections: int
+    # Names that were deleted from maps of speakers
+    speakers: int
+    # Blocks that were ended; the database forgets them within half an hour
+    blocks: int
+    # Audit entries without the identity now, which stay for AUDIT_RETENTION
+    auditEntries: int
+    # Sessions that were left out because the participant is there: repeat it afterwards
+    presentIn: int
+
+
+class _ForgottenWordsRequired(TypedDict):
     # Final segments that were deleted
     segments: int
     # Transcriptions that contained them
@@ -988,6 +1003,12 @@ class ForgottenWords(TypedDict):
     running: int
     # Recordings with speech of the participant: their audio stays until they are deleted
     recordings: int
+
+
+class ForgottenWords(_ForgottenWordsRequired, total=False):
+    """What was deleted of a participant's words, and what remains"""
+
+    traces: ErasedTraces
 
 
 class Vocabulary(TypedDict):
@@ -2886,12 +2907,19 @@ class Operations:
             body,
         )
 
-    def forget_words(self, room_id: str, participant_id: str, *, all_rooms: Optional[bool] = None) -> ForgottenWords:
+    def forget_words(
+        self,
+        room_id: str,
+        participant_id: str,
+        *,
+        all_rooms: Optional[bool] = None,
+        everything: Optional[bool] = None,
+    ) -> ForgottenWords:
         """Delete a participant's words."""
         response: ForgottenWords = self._call(
             "DELETE",
             self._path("/v1/rooms/{}/participants/{}/words", room_id, participant_id),
-            {"allRooms": all_rooms},
+            {"allRooms": all_rooms, "everything": everything},
             None,
         )
         return response

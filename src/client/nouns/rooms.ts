@@ -251,6 +251,8 @@ const FORGET_TIMEOUT_MS = 600_000;
 export type ForgetWordsOptions = CallOptions & {
   /** Deletes the participant's words in every room, not only in this one. */
   readonly allRooms?: boolean | undefined;
+  /** Also erases the participant's identity, name and metadata wherever they are stored; needs the scope `admin`. */
+  readonly everything?: boolean | undefined;
 };
 
 /** The participants of a room, addressed by identity: `client.participants`. */
@@ -292,7 +294,7 @@ export class Participants {
 
   /**
    * DELETE /v1/rooms/:roomId/participants/:participantId/words: deletes the participant's words from every transcription of
-   * the room, or with `allRooms` of every room. The participant need not be in the room. Waits up to ten minutes, unless
+   * the room, or with `allRooms` of every room; with `everything` also all other traces. The participant need not be in the room. Waits up to ten minutes, unless
    * `timeoutMs` is given.
    */
   async forgetWords(
@@ -300,8 +302,11 @@ export class Participants {
     identity: string,
     options: ForgetWordsOptions = {},
   ): Promise<ForgottenWords> {
-    const { allRooms, timeoutMs = FORGET_TIMEOUT_MS, ...rest } = options;
-    const query = toQuery({ allRooms: allRooms === true ? 'true' : undefined });
+    const { allRooms, everything, timeoutMs = FORGET_TIMEOUT_MS, ...rest } = options;
+    const query = toQuery({
+      allRooms: allRooms === true ? 'true' : undefined,
+      everything: everything === true ? 'true' : undefined,
+    });
     const path = roomPath(room, 'participants', identity, 'words') + query;
     return await this.#transport.call('DELETE', path, { ...rest, timeoutMs });
   }

@@ -3,6 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { createAuditStore } from '../access/audit/audit.sql.ts';
 import { createIdempotencyStore } from '../access/idempotency.sql.ts';
 import { createKeyStore } from '../access/keys/keys.sql.ts';
+import { createErasureStore } from '../erasure/erasure.sql.ts';
 import { createEventStore, createFanOutStore } from '../events/events.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
 import { createComparisonStore } from '../media-events/comparisons.sql.ts';
@@ -46,6 +47,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     fanOuts: calls.observe('fanOuts', stores.fanOuts),
     presence: calls.observe('presence', stores.presence),
     sessions: calls.observe('sessions', stores.sessions),
+    erasure: calls.observe('erasure', stores.erasure),
     webhooks: calls.observe('webhooks', stores.webhooks),
     deliveries: calls.observe('deliveries', stores.deliveries),
     rooms: calls.observe('rooms', stores.rooms),
@@ -96,6 +98,10 @@ class ConnectionStores {
   get presence() {
     return this.#once(createPresenceStore);
   }
+  get erasure() {
+    return this.#once(createErasureStore);
+  }
+
   get sessions() {
     return this.#once(createSessionStore);
   }

@@ -1,5 +1,6 @@
 import { type AuditDeps, auditRoutes } from '../access/audit/audit-routes.ts';
 import { type KeyRouteDeps, keyRoutes } from '../access/keys/key-routes.ts';
+import { type ErasureDeps, erasePerson } from '../erasure/erase-person.ts';
 import { eventRoutes } from '../events/event-routes.ts';
 import type { ListEventsDeps } from '../events/list-events.ts';
 import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code-routes.ts';
@@ -41,7 +42,8 @@ export type RouteDeps = HealthDeps &
   IngressDeps &
   TranscriptionDeps &
   TranscriptionsDeps &
-  WordDeps &
+  Omit<WordDeps, 'erasePerson'> &
+  ErasureDeps &
   VocabularyDeps &
   WebhookDeps &
   TestWebhookDeps &
@@ -72,7 +74,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...ingressRoutes(deps),
     ...transcriptionRoutes(deps),
     ...transcriptionsRoutes(deps),
-    ...wordRoutes(deps),
+    ...wordRoutes({ ...deps, erasePerson: (person) => erasePerson(deps, person) }),
     ...vocabularyRoutes(deps),
     ...webhookRoutes(deps),
     ...deliveryRoutes(deps),

@@ -1,4 +1,5 @@
 import type { AccessStores } from '../access/store.ts';
+import type { ErasureStores } from '../erasure/store.ts';
 import type { MediaEventStores } from '../media-events/stores.ts';
 import type { FigureStore } from '../metrics/figures.sql.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -15,7 +16,7 @@ import type { WordStore } from '../transcription/words/store.ts';
  * are Unix milliseconds. Every method rejects with ServiceError storage-unavailable when the database does not respond or
  * cannot be written. Implements the UnitOfWork of every capability (see there for `transaction`).
  */
-export interface Store extends MediaEventStores, AccessStores, SessionStores {
+export interface Store extends MediaEventStores, AccessStores, SessionStores, ErasureStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   readonly figures: FigureStore;
   readonly instances: InstanceStore;

@@ -200,7 +200,8 @@ async function changeTrack(
   const known = await presence.findParticipant(info.sid);
   if (known !== undefined && known.role !== 'participant') return [];
   const roomSid = event.room?.sid ?? '';
-  const publisher = { sid: info.sid, identity: info.identity, name: known?.name ?? info.name, roomSid };
+  // What is known may be a pseudonym, if the event comes late.
+  const publisher = { ...(known ?? info), roomSid };
   const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);
   const change = { track, occurredAt, isReconciled: false };
   if (type === 'track_published') {

@@ -1,0 +1,97 @@
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import type { ForgottenWords } from '../../../contract/words.ts';
+import { YES } from '../../framework/common-options.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
+import { argument, defineCommand, flag } from '../../framework/parameters.ts';
+import { type Column, record } from '../../terminal/result.ts';
+import { plural } from '../../terminal/time.ts';
+
+export const forget = defineCommand({
+  noun: 'participants',
+  verb: 'forget',
+  summary: 'Delete what a participant said from every transcript, or everything about the participant',
+  description:
+    'Deletes it from the room’s transcriptions, live and of recordings, and from the search. The room may have ended and the participant may have left. Recordings stay: delete them to delete their sound. With --everything, which needs a key with the scope admin, identity, name and metadata are also erased from events, deliveries, sessions and the audit log, and blocks are ended; counts and durations stay. After an error, repeat it: it erases the rest.',
+  needs: 'service',
+  fields: ['segments', 'transcriptions', 'running', 'recordings', 'traces'],
+  arguments: {
+    room: argument('name of the room, which may have ended'),
+    identity: argument('identity of the participant, who may have left'),
+  },
+  options: {
+    allRooms: flag('--all-rooms', 'delete what was said in all rooms'),
+    everything: flag('--everything', 'also erase identity, name and metadata wherever they are stored'),
+    yes: YES,
+  },
+  examples: [
+    { line: 'rtc participants forget demo ada', does: 'Asks first' },
+    { line: 'rtc participants forget demo ada --all-rooms --yes', does: 'In every room, at once' },
+    {
+      line: 'rtc participants forget demo ada --everything --all-rooms',
+      does: 'All traces of a person',
+    },
+  ],
+  async run(context, { room, identity, allRooms, everything, yes }) {
+    const client = await context.client();
+    const place = allRooms ? 'in every room' : `in ${room}`;
+    await confirmOnService(context, {
+      isSure: yes || context.flags.isCurl,
+      what: everything ? 'erasing a participant' : 'deleting what a participant said',
+      question: async () =>
+        everything
+          ? `Erase ${identity} ${place}? What was said is deleted, a pseudonym replaces the person in events and sessions, and blocks end.`
+          : `Delete all that ${identity} said ${place}? It will be gone from every transcript and from the search.`,
+    });
+    const { signal } = context.io;
+    const options = { allRooms, everything, signal };
+    const response = await client.participants.forgetWords(room, identity, options);
+    const columns = response.traces === undefined ? COLUMNS : [...COLUMNS, ...TRACE_COLUMNS];
+    return record({ response, record: response, columns, notes: writeNotes(response, room) });
+  },
+});
+
+const COLUMNS: readonly Column<ForgottenWords>[] = [
+  { heading: 'SEGMENTS', value: ({ segments }) => segments },
+  { heading: 'TRANSCRIPTIONS', value: ({ transcriptions }) => transcriptions },
+  { heading: 'STILL-RUNNING', value: ({ running }) => running },
+  { heading: 'RECORDINGS-LEFT', value: ({ recordings }) => recordings },
+];
+
+const TRACE_COLUMNS: readonly Column<ForgottenWords>[] = [
+  { heading: 'EVENTS', value: ({ traces }) => traces?.events },
+  { heading: 'CONNECTIONS', value: ({ traces }) => traces?.connections },
+  { heading: 'SPEAKER-NAMES', value: ({ traces }) => traces?.speakers },
+  { heading: 'BLOCKS-ENDED', value: ({ traces }) => traces?.blocks },
+  { heading: 'AUDIT-ENTRIES', value: ({ traces }) => traces?.auditEntries },
+  { heading: 'PRESENT-IN', value: ({ traces }) => traces?.presentIn },
+];
+
+function writeNotes({ running, recordings, traces }: ForgottenWords, room: string): readonly string[] {
+  return [
+    ...(traces === undefined || traces.presentIn === 0
+      ? []
+      : [
+          `The participant is in ${plural(traces.presentIn, 'session')}, which were left out. Repeat this command afterwards, or first: rtc participants remove`,
+        ]),
+    ...(traces === undefined || traces.blocks === 0
+      ? []
+      : [
+          `${plural(traces.blocks, 'block')} ended. To keep the participant out, block again: rtc participants remove --block`,
+        ]),
+    ...(traces === undefined || traces.auditEntries === 0
+      ? []
+      : [
+          `${plural(traces.auditEntries, 'audit entry', 'audit entries')} stay for AUDIT_RETENTION, without the identity.`,
+        ]),
+    ...(running === 0
+      ? []
+      : [
+          `${plural(running, 'transcription')} still store what is said. Stop it and repeat this command: rtc transcription stop ${shellQuote(room)}`,
+        ]),
+    ...(recordings === 0
+      ? []
+      : [
+          `The voice can still be heard in ${plural(recordings, 'recording')}: rtc recordings list, rtc recordings delete ID`,
+        ]),
+  ];
+}
