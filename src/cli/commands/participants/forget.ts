@@ -1,10 +1,10 @@
+import { plural } from '../../../contract/amounts.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { ForgottenWords } from '../../../contract/words.ts';
 import { YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { argument, defineCommand, flag } from '../../framework/parameters.ts';
 import { type Column, record } from '../../terminal/result.ts';
-import { plural } from '../../terminal/time.ts';
 
 export const forget = defineCommand({
   noun: 'participants',
