@@ -204,6 +204,7 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
   const { config, media, areCredentialsNew } = started;
   const { progress } = options;
   const log = openLog(config.values.LOG_LEVEL);
+  for (const warning of config.unknownSettings) progress(`Warning: ${warning}`);
   const chosen = await findAddOns(options, started, log);
   await started.releasePort();
   const service: RunningService = await startService(config, {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type Config, describeConfig, loadConfig } from './app/config/config.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
-import { listUnknownSettings, listWarnings } from './app/config/warnings.ts';
+import { listWarnings } from './app/config/warnings.ts';
 import { readDatabaseOptions } from './app/open-adapters.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
@@ -32,7 +32,7 @@ type ServeOptions = {
 export async function serve(options: ServeOptions): Promise<void> {
   const environment = addAddress(readEnvironment(process.env, process.cwd()), options);
   const config = loadConfig(environment);
-  const warnings = [...listUnknownSettings(environment), ...listWarnings(config)];
+  const warnings = listWarnings(config);
   if (options.check) {
     for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`);
     await checkDataFolder(config);
@@ -67,7 +67,9 @@ function keepGarbageLow(): void {
 
 /** Returns the effective settings by variable name, with secrets masked. Throws a ConfigError for bad settings. */
 export function readSettings(options: Address): Readonly<Record<string, string>> {
-  return describeConfig(loadConfig(addAddress(readEnvironment(process.env, process.cwd()), options)));
+  const config = loadConfig(addAddress(readEnvironment(process.env, process.cwd()), options));
+  for (const warning of config.unknownSettings) process.stderr.write(`Warning: ${warning}\n`);
+  return describeConfig(config);
 }
 
 type Address = Pick<ServeOptions, 'host' | 'port'>;

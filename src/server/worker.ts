@@ -53,6 +53,7 @@ export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> 
   const instanceId = systemIds.next();
   const version = packageVersion(findPackageRoot(import.meta.dirname));
   const log = createLog(config.values.LOG_LEVEL, { version, instance: instanceId });
+  for (const setting of config.unknownSettings) log.warn({ setting }, 'a setting is not recommended');
   const speech = await openCheckedSpeech(config.speech, defaultCacheDir(environment), log);
   const parts = { log, clock: systemClock, ids: systemIds, instanceId };
   const worker = await startWorker(config, { ...parts, kind, speech });

@@ -263,6 +263,7 @@ function readSettings(config: Config) {
     mediaUrl: config.livekit.publicUrl,
     maxWebhooks: config.values.MAX_WEBHOOKS,
     isFiscalApiOn: config.values.FISCAL_API,
+    unknownSettings: config.unknownSettings,
     secretWarnings: isLoopback(config.host) ? [] : secretWarnings(config),
   };
 }

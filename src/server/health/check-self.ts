@@ -20,6 +20,8 @@ export type SelfCheckDeps = {
   readonly keyRotation: Pick<KeyRotation, 'state'>;
   /** Warnings about secrets, one sentence each. */
   readonly secretWarnings: readonly string[];
+  /** Variables that look like settings and are none, one sentence each. */
+  readonly unknownSettings: readonly string[];
   /** Set in `rtc dev`, where a recorder and an ingress worker are optional. */
   readonly developmentMedia?: DevelopmentMedia | undefined;
 };
@@ -37,6 +39,7 @@ export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck
   ]);
   const webhooks = deps.rejectedWebhooks.check();
   const clocks = checkMediaClock(deps.mediaClock, deps.clock.now());
+  const settings = deps.unknownSettings.map(toSettingCheck);
   return [
     storage,
     ...workers,
@@ -44,6 +47,7 @@ export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck
     ...clocks,
     ...keys,
     ...models,
+    ...settings,
     ...deps.secretWarnings.map(toSecretCheck),
   ];
 }
@@ -113,6 +117,11 @@ function describeKeys(state: KeyRotationState): Omit<SelfCheck, 'check'> {
 }
 
 const NOUNS_OF_SECRETS: Readonly<Record<string, string>> = { webhooks: 'webhooks', apiKeys: 'API keys' };
+
+function toSettingCheck(warning: string): SelfCheck {
+  const next = "correct or remove it in the service's environment, and restart it";
+  return { check: 'unknown setting', status: 'warning', detail: warning, next };
+}
 
 function toSecretCheck(warning: string): SelfCheck {
   return {

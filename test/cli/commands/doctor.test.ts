@@ -240,6 +240,19 @@ describe('rtc doctor', () => {
     });
   });
 
+  it('warns of a variable that looks like a setting, with the nearest name', async () => {
+    await withStack({ environment: { RECORDING_RETENTON: '7' } }, async (stack) => {
+      const { run: result, checks } = await doctor(stack.environment);
+      expect(result.code).toBe(0);
+      expect(checks.find(({ check }) => check === 'unknown setting')).toEqual({
+        check: 'unknown setting',
+        status: 'warning',
+        detail: 'RECORDING_RETENTON is no setting, and has no effect; did you mean RECORDING_RETENTION?',
+        next: "correct or remove it in the service's environment, and restart it",
+      });
+    });
+  });
+
   it('finds that the clock is off, from 301 s on', async () => {
     await withStack({}, async (stack) => {
       const at = async (seconds: number) =>

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { ConfigError, type Environment } from './environment.ts';
 import { REQUIRED, type Setting } from './setting.ts';
 import { parseBasePath, SETTINGS, type SettingName, type SettingValues } from './settings.ts';
-import { secretWarnings } from './warnings.ts';
+import { listUnknownSettings, secretWarnings } from './warnings.ts';
 
 export type Config = {
   readonly values: SettingValues;
@@ -28,6 +28,8 @@ export type Config = {
   /** The media server's Redis. */
   readonly redisUrl: string | undefined;
   readonly bucket: BucketConfig | undefined;
+  /** Variables that look like settings and are none, one sentence each. */
+  readonly unknownSettings: readonly string[];
   readonly recordingDir: string;
   /** The current key first. Undefined means a key file in the data directory. */
   readonly encryptionKeys: readonly [Buffer, ...Buffer[]] | undefined;
@@ -75,7 +77,10 @@ export function loadConfig(environment: Environment): Config {
   const values = readValues(environment, faults);
   // Bad values are replaced by defaults here, so that contradictions between settings are reported as well.
   const contradictions: string[] = [];
-  const config = buildConfig(values as SettingValues, contradictions);
+  const config = {
+    ...buildConfig(values as SettingValues, contradictions),
+    unknownSettings: listUnknownSettings(environment),
+  };
   if (config.values.STRICT_SECRETS) contradictions.push(...secretWarnings(config));
   const reported = new Set(faults.map(readName));
   faults.push(...contradictions.filter((fault) => !reported.has(readName(fault))));
@@ -158,7 +163,7 @@ function quote(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/?#]*@/, '//***@'));
 }
 
-function buildConfig(values: SettingValues, faults: string[]): Config {
+function buildConfig(values: SettingValues, faults: string[]): Omit<Config, 'unknownSettings'> {
   const dataDir = resolve(values.DATA_DIR);
   return {
     values,

@@ -12,6 +12,7 @@ export type RiskySettings = {
   readonly acceptsSingleHeader: boolean;
   readonly metrics: 'off' | 'signed' | { readonly host: string };
   readonly webhookAllowedNetworks: readonly string[];
+  readonly unknownSettings: readonly string[];
 };
 
 /** Beginnings of names that hardly any other program uses. */
@@ -48,11 +49,15 @@ const MIN_SECRET_LENGTH = 32;
 
 /** Returns a sentence for each setting that is allowed but unwise, without values of secrets. */
 export function listWarnings(settings: RiskySettings): readonly string[] {
-  return [...secretWarnings(settings), ...exposureWarnings(settings)];
+  return [...settings.unknownSettings, ...secretWarnings(settings), ...exposureWarnings(settings)];
 }
 
 /** The warnings that stop the start with STRICT_SECRETS. */
-export function secretWarnings({ host, apiSecrets, livekit }: RiskySettings): readonly string[] {
+export function secretWarnings({
+  host,
+  apiSecrets,
+  livekit,
+}: Pick<RiskySettings, 'host' | 'apiSecrets' | 'livekit'>): readonly string[] {
   const names = ['API_SECRET', 'API_SECRET_PREVIOUS'];
   const warnings = apiSecrets.flatMap((secret, index) => {
     const name = names[index] ?? '';
