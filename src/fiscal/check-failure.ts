@@ -109,7 +109,8 @@ const prefixFault = (text: string, reason: CheckReason): CheckFault | undefined 
   if (reason !== 'length' && reason !== 'characters') return undefined;
   const [, prefix, meant] = PREFIXED.exec(text) ?? [];
   if (prefix === undefined || meant === undefined) return undefined;
-  const detail = prefix.length === 2 ? 'country-prefix' : 'identity-prefix';
+  const countryDetail = meant.length === 11 ? 'vat-prefix' : 'country-prefix';
+  const detail = prefix.length === 2 ? countryDetail : 'identity-prefix';
   return { ...fault(reason, detail, { start: 0, end: prefix.length }), meant };
 };
 

@@ -3,7 +3,7 @@
  * `omocodia-letter`: a letter that replaces no digit, at the position of a digit. `check-digit`: of eleven digits.
  * `birth-date`: a day that does not exist in its year, or is in the future. `eleven-characters`: eleven, but not all digits.
  * `digit-count`: only digits, but not eleven. `office`, `organisation-office` and `running-number`: parts of eleven digits.
- * `country-prefix`: IT before a code; `identity-prefix`: TINIT- or VATIT-, with which SPID and CIE deliver one.
+ * `vat-prefix`: IT before eleven digits; `country-prefix`: IT before another code; `identity-prefix`: TINIT- or VATIT-, with which SPID and CIE deliver one.
  */
 export type CheckDetail =
   | 'length'
@@ -12,6 +12,7 @@ export type CheckDetail =
   | 'running-number'
   | 'office'
   | 'organisation-office'
+  | 'vat-prefix'
   | 'country-prefix'
   | 'identity-prefix'
   | 'stray-character'
@@ -44,6 +45,7 @@ export const englishCodeMessages: CodeMessages = {
   office: () => 'the digits 8 to 10 are no office that ever issued codes',
   'organisation-office': () =>
     'the office (digits 8 to 10) of an organisation without VAT number is 001 to 095',
+  'vat-prefix': () => 'this is a VAT number with its country: the number is the eleven digits after IT',
   'country-prefix': () => 'IT is the country; the code is what follows it',
   'identity-prefix': () =>
     'the first six characters are the prefix with which SPID and CIE deliver a code; the code is what follows it',

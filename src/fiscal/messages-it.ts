@@ -17,6 +17,7 @@ const codeMessages: CodeMessages = {
   office: () => 'le cifre da 8 a 10 non sono quelle di alcun ufficio che abbia attribuito codici',
   'organisation-office': () =>
     "l'ufficio (cifre da 8 a 10) di un soggetto diverso da persona fisica senza partita IVA va da 001 a 095",
+  'vat-prefix': () => `${e} una partita IVA con la sigla del Paese: il numero sono le undici cifre dopo IT`,
   'country-prefix': () => `IT ${e} la sigla del Paese; il codice ${e} quello che segue`,
   'identity-prefix': () =>
     `i primi sei caratteri sono il prefisso con cui SPID e CIE forniscono un codice; il codice ${e} quello che segue`,

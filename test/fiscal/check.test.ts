@@ -175,8 +175,8 @@ describe('a text that nearly is a code', () => {
   });
 
   it.each([
-    ['IT00743110157', 'length', 'country-prefix', 2, '00743110157'],
-    ['it00743110157', 'length', 'country-prefix', 2, '00743110157'],
+    ['IT00743110157', 'length', 'vat-prefix', 2, '00743110157'],
+    ['it00743110157', 'length', 'vat-prefix', 2, '00743110157'],
     ['ITRSSMRA80B01H501T', 'length', 'country-prefix', 2, 'RSSMRA80B01H501T'],
     ['TINIT-RSSMRA80B01H501T', 'characters', 'identity-prefix', 6, 'RSSMRA80B01H501T'],
     ['tinit-rssmra80b01h501t', 'characters', 'identity-prefix', 6, 'rssmra80b01h501t'],
@@ -187,6 +187,12 @@ describe('a text that nearly is a code', () => {
     expect(checked.ok ? [] : checked.faults).toHaveLength(1);
     // Nothing is corrected by itself, and no message has a part of the code.
     expect(checked.ok ? '' : checked.message).not.toContain(meant);
+  });
+
+  it('has a message that names a VAT number with its country', () => {
+    const checked = check('IT00743110157', { asOf });
+    if (checked.ok) throw new Error('it was valid');
+    expect(checked.message).toMatch(/VAT number with its country/);
   });
 
   it.each(['IT0074311015', 'TINIT-', 'TINIT-RSSMRA80B01', 'XXXIT-RSSMRA80B01H501T'])(

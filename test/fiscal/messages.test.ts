@@ -43,7 +43,8 @@ const CODES: readonly (readonly [code: string, message: string])[] = [
   ['00000000018', 'le cifre da 1 a 7 non possono essere tutte zero'],
   ['1234567890A', 'un codice di undici caratteri ha soltanto cifre'],
   ['007431101577', 'un codice di sole cifre ne ha undici, questo ne ha 12'],
-  ['IT00743110157', 'IT è la sigla del Paese; il codice è quello che segue'],
+  ['IT00743110157', 'è una partita IVA con la sigla del Paese: il numero sono le undici cifre dopo IT'],
+  ['ITRSSMRA80B01H501T', 'IT è la sigla del Paese; il codice è quello che segue'],
   [
     'TINIT-RSSMRA80B01H501T',
     'i primi sei caratteri sono il prefisso con cui SPID e CIE forniscono un codice; il codice è quello che segue',

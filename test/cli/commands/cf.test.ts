@@ -28,7 +28,13 @@ describe('rtc cf check', () => {
     expect(await cf(`check ${WRONG}`)).toEqual({
       code: 7,
       stdout: `${WRONG}\tinvalid\tcheck-character\n`,
-      stderr: '',
+      stderr: 'code 1: check-character: the check character does not fit the fifteen before it\n',
+    });
+    expect(await cf('check IT00743110157')).toEqual({
+      code: 7,
+      stdout: 'IT00743110157\tinvalid\tlength\n',
+      stderr:
+        'code 1: length: this is a VAT number with its country: the number is the eleven digits after IT\n',
     });
   });
 

@@ -10,14 +10,15 @@ import {
 import type { Rules } from '../../../../people/rules.ts';
 import { EXIT } from '../../../errors/cli-error.ts';
 import { list, nothing, type Result, record } from '../../../terminal/result.ts';
-import { escapeCell, escapeForTerminal, type Terminal } from '../../../terminal/terminal.ts';
+import { escapeCell, escapeForTerminal, printStatus, type Terminal } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
 import { markedCode } from './marked-code.ts';
 
 export const CHECK_FIELDS = ['cf', 'valid', 'kind', 'reason', 'faults', 'warnings'] as const;
 
 /**
- * Checks a few codes: on a terminal with the errors marked under each code, elsewhere with a line of three columns each.
+ * Checks a few codes: on a terminal with the errors marked under each code, elsewhere with a line of three columns each,
+ * and what is wrong on stderr.
  */
 export function checkCodes(
   terminal: Terminal,
@@ -34,9 +35,17 @@ export function checkCodes(
   const lines = checked.flatMap((each) =>
     terminal.isTerminal ? shown(terminal, each, rules.language) : [verdictLine(each, terminal)],
   );
+  if (!terminal.isTerminal) explainOnStderr(terminal, checked);
   // Not a text result, because its colours would be shown as escapes. markedCode has escaped the typed text.
   terminal.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   return nothing({ exitCode });
+}
+
+function explainOnStderr(terminal: Terminal, checked: readonly Checked[]): void {
+  checked.forEach(({ result, verdict }, index) => {
+    if (!result.ok && !verdict.valid)
+      printStatus(terminal, `code ${index + 1}: ${result.reason}: ${result.message}`);
+  });
 }
 
 /** Code, `valid` or `invalid`, and the reason or warnings; the same when many codes are read. */
