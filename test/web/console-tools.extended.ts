@@ -114,26 +114,31 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await window.close();
   });
 
-  it('explains errors in a code or a person in Italian in an Italian browser', async () => {
-    const { window, page } = await openView(browser, console, { locale: 'it-IT' });
+  it('speaks Italian in an Italian browser, in a narrow window without an empty end', async () => {
+    const { window, page } = await openView(browser, console, {
+      locale: 'it-IT',
+      width: 390,
+      height: 844,
+    });
     const errors = collectErrors(page);
     await page.goto(readView(console, '/fiscal'));
-    await page.getByRole('textbox', { name: 'Fiscal code' }).fill('RSSMRA85T10A562T');
+    await page.getByRole('textbox', { name: 'Codice fiscale' }).fill('RSSMRA85T10A562T');
     await page.getByText('il carattere di controllo non corrisponde').waitFor();
-    await page.getByLabel('Surname').fill('Rossi');
-    await page.getByLabel('Given names').fill('M4rio');
-    await page.getByLabel('Sex').selectOption('M');
-    await page.getByLabel('Birth date').fill('1980-02-01');
-    await page.getByRole('combobox', { name: 'Birthplace' }).fill('rom');
+    await page.getByLabel('Cognome', { exact: true }).fill('Rossi');
+    await page.getByLabel('Nome o nomi').fill('M4rio');
+    await page.getByLabel('Sesso').selectOption('M');
+    await page.getByLabel('Data di nascita').fill('1980-02-01');
+    await page.getByRole('combobox', { name: 'Luogo di nascita' }).fill('rom');
     await page.getByRole('option', { name: 'ROMA (RM)' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('il nome contiene un carattere non ammesso').waitFor();
-    await page.getByLabel('Choose a file').setInputFiles({
+    await page.getByLabel('Scegliere un file').setInputFiles({
       name: 'persone.csv',
       mimeType: 'text/csv',
       buffer: Buffer.from('Cognome;Nome;Sesso;Data di nascita;Comune di nascita\nBianchi;Luca;M;;Milano'),
     });
     await page.getByRole('cell', { name: 'manca la data di nascita' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
     await expectAccessible(page);
     expect(errors).toEqual([]);
     await window.close();

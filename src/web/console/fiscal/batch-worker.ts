@@ -3,9 +3,10 @@ import { messages } from '../../../fiscal/index.ts';
 import { createRowReader, findColumns, missingFields } from '../../../people/columns.ts';
 import { createCsvReader, csvLine, decodeTable, guessDelimiter } from '../../../people/csv-rows.ts';
 import { generateFrom } from '../../../people/person-record.ts';
+import { PERSON_TEXTS } from '../../../people/person-texts.ts';
 import type { Row } from '../../../people/row.ts';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';
-import { READER_LANGUAGE } from './reader-language.ts';
+import { READER_LANGUAGE, say } from './reader-language.ts';
 
 /* Runs in a worker, so that the page stays responsive. Receives a file, and posts messages about its rows. */
 
@@ -55,11 +56,15 @@ export function appendCodes(text: string, { asOf, language, onProgress }: Option
   const names = header?.cells ?? [];
   const columns = findColumns(names);
   const missing = missingFields(columns);
-  if (missing.length > 0) throw new Error(`The first row names no column for ${missing.join(', ')}`);
+  if (missing.length > 0) {
+    const { fields } = PERSON_TEXTS[language];
+    const shown = missing.map((field) => fields[field] ?? field).join(', ');
+    throw new Error(`${say('The first row names no column for')} ${shown}`);
+  }
   const readRecord = createRowReader(columns);
   const rules = { asOf, strict: false, century: undefined, language, suggest: false } as const;
   const describeRow = (row: Row): readonly [code: string, place: string, warning: string, reason: string] => {
-    if (row.problem !== undefined) return ['', '', '', 'the row is no CSV: look at its quotes'];
+    if (row.problem !== undefined) return ['', '', '', say('the row is no CSV: look at its quotes')];
     const made = generateFrom(readRecord(row.cells), rules);
     if (!made.ok)
       return [

@@ -17,14 +17,14 @@ import { Status } from '../parts/status.tsx';
 import { View } from '../parts/view.tsx';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';
 import { MakeCard } from './make-card.tsx';
-import { READER_LANGUAGE } from './reader-language.ts';
+import { READER_LANGUAGE, say } from './reader-language.ts';
 
 /** Italian fiscal codes, computed in the browser: the typed data are not sent anywhere. */
 export function FiscalCodes() {
   return (
     <View
-      title="Fiscal codes"
-      note="computed in this browser, nothing is sent"
+      title={say('Fiscal codes')}
+      note={say('computed in this browser, nothing is sent')}
       command="rtc cf --help"
       isOffline
     >
@@ -47,13 +47,13 @@ type Running =
 export function Batch() {
   const { state, run } = useBatch();
   return (
-    <section className="card card-wide" aria-labelledby="batch-title">
-      <h2 id="batch-title">A whole file</h2>
+    <section className="card card-wide" aria-labelledby="batch-title" lang={READER_LANGUAGE}>
+      <h2 id="batch-title">{say('A whole file')}</h2>
       <DropZone onFile={run} />
       <div aria-live="polite">
         {state.kind === 'running' && (
           <p>
-            {state.name}: {state.rows.toLocaleString()} rows so far…
+            {state.name}: {state.rows.toLocaleString()} {say('rows so far')}…
           </p>
         )}
         {state.kind === 'failed' && <Problem error={state.error} />}
@@ -109,11 +109,12 @@ function DropZone({ onFile }: { readonly onFile: (file: File | undefined) => voi
     >
       <Upload aria-hidden />
       <p>
-        Drop a CSV file here, with columns such as surname, name, gender, birth date and city, also in
-        Italian.
+        {say(
+          'Drop a CSV file here, with columns such as surname, name, gender, birth date and city, also in Italian.',
+        )}
       </p>
       <label className="button">
-        Choose a file
+        {say('Choose a file')}
         <input
           type="file"
           accept=".csv,.tsv,.txt,text/csv"
@@ -132,9 +133,10 @@ function BatchResult({ name, summary, link }: ResultProps) {
   return (
     <>
       <p>
-        <b>{(rows - bad).toLocaleString()}</b> codes, <b>{bad.toLocaleString()}</b> rows without one.{' '}
+        <b>{(rows - bad).toLocaleString()}</b> {say('codes')}, <b>{bad.toLocaleString()}</b>{' '}
+        {say('rows without one')}.{' '}
         <a href={link} download={name.replace(/(\.\w+)?$/, '-codes.csv')}>
-          Download the file with its codes
+          {say('Download the file with its codes')}
         </a>
       </p>
       {firstBad.length > 0 && (
@@ -142,15 +144,15 @@ function BatchResult({ name, summary, link }: ResultProps) {
           <table className="plain">
             <thead>
               <tr>
-                <th scope="col">Row</th>
-                <th scope="col">Why it has no code</th>
+                <th scope="col">{say('Row')}</th>
+                <th scope="col">{say('Why it has no code')}</th>
               </tr>
             </thead>
             <tbody>
               {firstBad.map(({ row, reason }) => (
                 <tr key={row}>
                   <td>{row}</td>
-                  <td lang={READER_LANGUAGE}>{reason}</td>
+                  <td>{reason}</td>
                 </tr>
               ))}
             </tbody>
@@ -175,10 +177,10 @@ export function CheckCard() {
   const [typed, setTyped] = useState('');
   const code = typed.trim().toUpperCase();
   return (
-    <section className="card" aria-labelledby="check-title">
-      <h2 id="check-title">Read and check</h2>
+    <section className="card" aria-labelledby="check-title" lang={READER_LANGUAGE}>
+      <h2 id="check-title">{say('Read and check')}</h2>
       <label className="field">
-        Fiscal code
+        {say('Fiscal code')}
         <input
           value={typed}
           className="code-input"
@@ -202,7 +204,9 @@ function Checked({ code }: { readonly code: string }): ReactNode {
   if (taxCode.ok) {
     return (
       <p>
-        <Status tone="good">Valid: {KINDS[taxCode.kind]}</Status>
+        <Status tone="good">
+          {say('Valid')}: {say(KINDS[taxCode.kind])}
+        </Status>
       </p>
     );
   }
@@ -214,7 +218,7 @@ function Decoded({ decoded }: { readonly decoded: DecodedCode }) {
   return (
     <>
       <p>
-        <Status tone="good">Valid</Status>
+        <Status tone="good">{say('Valid')}</Status>
       </p>
       <DecodedFacts decoded={decoded} />
       <CommandLine isOffline command={writeCommand('cf', 'decode', codiceFiscale)} />
@@ -229,7 +233,7 @@ function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
   return (
     <dl className="facts">
       <div>
-        <dt>Letters of the names</dt>
+        <dt>{say('Letters of the names')}</dt>
         <dd>
           <code>
             {decoded.surname} {decoded.givenName}
@@ -237,22 +241,30 @@ function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
         </dd>
       </div>
       <div>
-        <dt>Birth date</dt>
+        <dt>{say('Birth date')}</dt>
         <dd>
           {birthDate}
-          {otherBirthDate !== null && <span className="faint"> or {otherBirthDate}</span>}
+          {otherBirthDate !== null && (
+            <span className="faint">
+              {' '}
+              {say('or')} {otherBirthDate}
+            </span>
+          )}
         </dd>
       </div>
       <div>
-        <dt>Sex</dt>
-        <dd>{sex === 'F' ? 'Female' : 'Male'}</dd>
+        <dt>{say('Sex')}</dt>
+        <dd>{say(sex === 'F' ? 'Female' : 'Male')}</dd>
       </div>
       <div>
-        <dt>Birthplace</dt>
+        <dt>{say('Birthplace')}</dt>
         <dd>
           {birthplace.name} ({birthplace.province})
           {today !== null && today.name !== birthplace.name && (
-            <span className="faint"> today {today.name}</span>
+            <span className="faint">
+              {' '}
+              {say('today')} {today.name}
+            </span>
           )}
         </dd>
       </div>
@@ -260,7 +272,7 @@ function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
         <div>
           <dt>Omocodia</dt>
           <dd>
-            Level {omocodia.level}, from <code>{decoded.baseCode}</code>
+            {say('Level')} {omocodia.level}, {say('from')} <code>{decoded.baseCode}</code>
           </dd>
         </div>
       )}
@@ -286,11 +298,11 @@ function Comparison({ code }: { readonly code: string }) {
   );
   return (
     <details>
-      <summary>Compare with a person</summary>
+      <summary>{say('Compare with a person')}</summary>
       <div className="fields">
-        {field('surname', 'Known surname', 'text')}
-        {field('givenName', 'Known given names', 'text')}
-        {field('birthDate', 'Known birth date', 'date')}
+        {field('surname', say('Known surname'), 'text')}
+        {field('givenName', say('Known given names'), 'text')}
+        {field('birthDate', say('Known birth date'), 'date')}
       </div>
       <Compared code={code} typed={typed} />
     </details>
@@ -306,7 +318,7 @@ function Compared({ code, typed }: ComparedProps): ReactNode {
   const { parts, extents } = messages[READER_LANGUAGE];
   if (!matched.ok) {
     return (
-      <ul className="faults" lang={READER_LANGUAGE}>
+      <ul className="faults">
         {translateFaults(matched.faults, READER_LANGUAGE).map(({ field, message }) => (
           <li key={field}>{message}</li>
         ))}
@@ -316,8 +328,8 @@ function Compared({ code, typed }: ComparedProps): ReactNode {
   const differing = matched.parts.filter(({ matches }) => !matches);
   return (
     <p>
-      <Status tone={matched.matches ? 'good' : 'bad'}>{matched.matches ? 'Matches' : 'Differs'}</Status>{' '}
-      <span lang={READER_LANGUAGE}>
+      <Status tone={matched.matches ? 'good' : 'bad'}>{say(matched.matches ? 'Matches' : 'Differs')}</Status>{' '}
+      <span>
         {matched.matches
           ? extents[matched.compared]
           : differing.map(({ part, expected, found }) => `${parts[part]}: ${found} / ${expected}`).join('; ')}
@@ -335,7 +347,7 @@ function Faults({ code, failure }: FaultsProps) {
     <>
       <p>
         <Status tone={isUnfinished ? 'neutral' : 'bad'}>
-          {isUnfinished ? `${code.length} of ${LENGTH} characters` : 'Not valid'}
+          {isUnfinished ? `${code.length} ${say('of 16 characters')}` : say('Not valid')}
         </Status>
       </p>
       {!isUnfinished && (
@@ -345,7 +357,7 @@ function Faults({ code, failure }: FaultsProps) {
             <mark>{code.slice(start, end) || '_'}</mark>
             {code.slice(end)}
           </p>
-          <ul className="faults" lang={READER_LANGUAGE}>
+          <ul className="faults">
             {faults.map(({ detail, message, meant }) => (
               <li key={detail}>
                 {message}

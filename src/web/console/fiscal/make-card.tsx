@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 're
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
 import { generate, messages, type Place, suggestPlaces, translateFaults } from '../../../fiscal/index.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
-import { READER_LANGUAGE } from './reader-language.ts';
+import { READER_LANGUAGE, say } from './reader-language.ts';
 
 type Typed = {
   readonly surname: string;
@@ -20,11 +20,11 @@ export function MakeCard() {
   const change = (changed: Partial<Typed>): void => setTyped((before) => ({ ...before, ...changed }));
   const isWhole = Object.values(typed).every((value) => value !== '');
   return (
-    <section className="card" aria-labelledby="make-title">
-      <h2 id="make-title">Make</h2>
+    <section className="card" aria-labelledby="make-title" lang={READER_LANGUAGE}>
+      <h2 id="make-title">{say('Make')}</h2>
       <div className="fields">
         <label className="field">
-          Surname
+          {say('Surname')}
           <input
             value={typed.surname}
             autoComplete="off"
@@ -32,7 +32,7 @@ export function MakeCard() {
           />
         </label>
         <label className="field">
-          Given names
+          {say('Given names')}
           <input
             value={typed.givenName}
             autoComplete="off"
@@ -40,16 +40,16 @@ export function MakeCard() {
           />
         </label>
         <label className="field">
-          Sex
+          {say('Sex')}
           <select value={typed.sex} onChange={(event) => change({ sex: readSex(event.target.value) })}>
             {/* Nothing is preset: a sex that nobody chose would make a wrong code. */}
-            <option value="">Choose</option>
-            <option value="F">Female</option>
-            <option value="M">Male</option>
+            <option value="">{say('Choose')}</option>
+            <option value="F">{say('Female')}</option>
+            <option value="M">{say('Male')}</option>
           </select>
         </label>
         <label className="field">
-          Birth date
+          {say('Birth date')}
           <input
             type="date"
             value={typed.birthDate}
@@ -73,7 +73,7 @@ function Made({ typed }: { readonly typed: Typed }): ReactNode {
   const made = generate({ ...typed, sex }, { asOf: todayInItaly(Date.now()) });
   if (!made.ok) {
     return (
-      <ul className="faults" lang={READER_LANGUAGE}>
+      <ul className="faults">
         {translateFaults(made.faults, READER_LANGUAGE).map(({ field, message }) => (
           <li key={field}>{message}</li>
         ))}
@@ -85,9 +85,7 @@ function Made({ typed }: { readonly typed: Typed }): ReactNode {
     <>
       <output className="code-result">{codiceFiscale}</output>
       {warnings.map((warning) => (
-        <p key={warning} lang={READER_LANGUAGE}>
-          {messages[READER_LANGUAGE].warnings[warning]}
-        </p>
+        <p key={warning}>{messages[READER_LANGUAGE].warnings[warning]}</p>
       ))}
       <CommandLine
         isOffline
@@ -117,12 +115,12 @@ function PlaceSearch(props: Props) {
   const { typed, type, places, active, isListed, choose, close, onKeyDown } = usePlaceSearch(props);
   return (
     <div className="field place-search">
-      <label htmlFor={`${id}-input`}>Birthplace</label>
+      <label htmlFor={`${id}-input`}>{say('Birthplace')}</label>
       <input
         id={`${id}-input`}
         role="combobox"
         autoComplete="off"
-        placeholder="A comune, or a state"
+        placeholder={say('A comune, or a state')}
         aria-expanded={isListed}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
@@ -132,7 +130,7 @@ function PlaceSearch(props: Props) {
         onBlur={close}
         onChange={(event) => type(event.target.value)}
       />
-      <div id={`${id}-list`} role="listbox" aria-label="Places" className="places" hidden={!isListed}>
+      <div id={`${id}-list`} role="listbox" aria-label={say('Places')} className="places" hidden={!isListed}>
         {places.map((place, index) => (
           <PlaceOption
             key={`${place.codiceCatastale} ${place.name}`}
@@ -210,10 +208,10 @@ function PlaceOption({ id, place, isActive, onChoose }: OptionProps) {
   );
 }
 
-/** When the place had this name: `until 1928`, `1861 to 1927`. */
+/** When the place had this name: `until 1928`, `1861–1927`. */
 function describePeriod({ validFrom, validTo, codiceCatastale }: Place): string {
   const from = validFrom?.slice(0, 4);
   const to = validTo?.slice(0, 4);
   if (to === undefined) return codiceCatastale;
-  return `${codiceCatastale}, ${from === undefined ? 'until' : `${from} to`} ${to}`;
+  return `${codiceCatastale}, ${from === undefined ? `${say('until')} ` : `${from}–`}${to}`;
 }
