@@ -883,10 +883,15 @@ type ErasedTraces struct {
 	Connections int64 `json:"connections"`
 	// Names that were deleted from maps of speakers
 	Speakers int64 `json:"speakers"`
-	// Blocks that were ended; the database forgets them within half an hour
+	// Blocks that were ended
 	Blocks int64 `json:"blocks"`
-	// Audit entries without the identity now, which stay for AUDIT_RETENTION
+	// Until when the database has the identity in ended blocks, from which other instances learn of the end; null if
+	// there are none
+	BlocksUntil *string `json:"blocksUntil"`
+	// Audit entries that do not have the identity any more
 	AuditEntries int64 `json:"auditEntries"`
+	// Until when the last of them, and the entry of this request, are kept
+	AuditEntriesUntil string `json:"auditEntriesUntil"`
 	// Sessions that were left out because the participant is there: repeat it afterwards
 	PresentIn int64 `json:"presentIn"`
 }

@@ -64,11 +64,17 @@ const ErasedTracesSchema = Type.Object(
     }),
     connections: Type.Integer({ description: 'Connections in sessions that have a pseudonym now' }),
     speakers: Type.Integer({ description: 'Names that were deleted from maps of speakers' }),
-    blocks: Type.Integer({
-      description: 'Blocks that were ended; the database forgets them within half an hour',
+    blocks: Type.Integer({ description: 'Blocks that were ended' }),
+    blocksUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description:
+        'Until when the database has the identity in ended blocks, from which other instances learn of the end; null if there are none',
+      examples: ['2026-09-01T10:20:30.000Z'],
     }),
-    auditEntries: Type.Integer({
-      description: 'Audit entries without the identity now, which stay for AUDIT_RETENTION',
+    auditEntries: Type.Integer({ description: 'Audit entries that do not have the identity any more' }),
+    auditEntriesUntil: Type.String({
+      format: 'date-time',
+      description: 'Until when the last of them, and the entry of this request, are kept',
+      examples: ['2027-09-01T10:00:00.000Z'],
     }),
     presentIn: Type.Integer({
       description: 'Sessions that were left out because the participant is there: repeat it afterwards',

@@ -986,10 +986,15 @@ class ErasedTraces(TypedDict):
     connections: int
     # Names that were deleted from maps of speakers
     speakers: int
-    # Blocks that were ended; the database forgets them within half an hour
+    # Blocks that were ended
     blocks: int
-    # Audit entries without the identity now, which stay for AUDIT_RETENTION
+    # Until when the database has the identity in ended blocks, from which other instances learn of the end; null if
+    # there are none
+    blocksUntil: Optional[str]
+    # Audit entries that do not have the identity any more
     auditEntries: int
+    # Until when the last of them, and the entry of this request, are kept
+    auditEntriesUntil: str
     # Sessions that were left out because the participant is there: repeat it afterwards
     presentIn: int
 

@@ -262,6 +262,7 @@ function readSettings(config: Config) {
     maxTokenTtlSeconds: config.maxTokenTtlSeconds,
     mediaUrl: config.livekit.publicUrl,
     maxWebhooks: config.values.MAX_WEBHOOKS,
+    auditRetentionMs: config.values.AUDIT_RETENTION * DAY_MS,
     isFiscalApiOn: config.values.FISCAL_API,
     unknownSettings: config.unknownSettings,
     secretWarnings: isLoopback(config.host) ? [] : secretWarnings(config),

@@ -11,6 +11,7 @@ export function createErasureStore(connection: Connection): ErasureStore {
     eraseSpeakers: (person, after) => eraseSpeakers(connection, person, after),
     eraseAuditIds: (person, after) => eraseAuditIds(connection, person, after),
     listBlockedIn: (person, now, limit) => listBlockedIn(connection, person, { now, limit }),
+    findLastBlockEnd: (person) => findLastBlockEnd(connection, person),
     eraseConnections: (person, after) => eraseConnections(connection, person, after),
     refreshStatistics: () => refreshStatistics(connection),
   };
@@ -236,6 +237,16 @@ async function listBlockedIn(
     select room from blocks where identity = ${identity} and ${ofRoom}
       and ("blockedUntil" is null or "blockedUntil" > ${now}) limit ${limit}`.execute(db);
   return rows.map((row) => row.room);
+}
+
+/** The row of a block that was lifted has the instant as its creation. */
+async function findLastBlockEnd({ db }: Connection, { identity, room }: Person): Promise<number | undefined> {
+  const ofRoom = room === undefined ? sql`1 = 1` : sql`room = ${room}`;
+  const { rows } = await sql<{ endedAt: number | null }>`
+    select max(case when "createdAt" > "blockedUntil" then "createdAt" else "blockedUntil" end) as "endedAt"
+    from blocks where identity = ${identity} and ${ofRoom} and "blockedUntil" is not null`.execute(db);
+  const endedAt = rows[0]?.endedAt ?? null;
+  return endedAt === null ? undefined : Number(endedAt);
 }
 
 type Sessions = ErasureStep<string> & { readonly present: number };

@@ -10,10 +10,12 @@ export interface ErasureStore {
   eraseEvents(person: Person, after: number): Promise<ErasureStep<number>>;
   /** Erases the person's names in maps of speakers. Needs the connections and segments, which are erased later. */
   eraseSpeakers(person: Person, after: string): Promise<ErasureStep<string>>;
-  /** Erases the person in the ids of audit entries, and returns when the last of these entries was stored. */
+  /** Erases the person in the ids of audit entries. */
   eraseAuditIds(person: Person, after: AuditPlace): Promise<ErasureStep<AuditPlace>>;
   /** Returns rooms in which the person is blocked at `now`, at most `limit`. */
   listBlockedIn(person: Person, now: number, limit: number): Promise<readonly string[]>;
+  /** Returns when the last block of the person ended whose row is not deleted yet. */
+  findLastBlockEnd(person: Person): Promise<number | undefined>;
   /** Erases the person in sessions, with the names of tracks. Leaves out sessions in which the person is now. */
   eraseConnections(
     person: Person,

@@ -152,6 +152,32 @@ describe('rtc transcriptions', () => {
     await ok(['transcription', 'stop', room]);
   });
 
+  it('are forgotten with every other trace of the participant, and say what stays until when', async () => {
+    const room = `room-${randomUUID()}`;
+    await stage.open(room);
+    const started = JSON.parse(
+      await ok(['transcription', 'start', room, 'ada=Ada', '--json']),
+    ) as LiveStarted;
+    await stage.storeSegments(started.transcriptionId, [segment(`4-${room}`)]);
+    await ok(['transcription', 'stop', room]);
+    const now = Date.now();
+    await stage.store.blocks.save({ room, identity: 'ada', createdAt: now, blockedUntil: null });
+    const argv = ['participants', 'forget', room, 'ada', '--everything'];
+    const refused = await rtc(argv);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(await ok(['participants', 'forget', room, 'ada', '--yes', '--all-rooms'])).not.toContain('EVENTS');
+    const erased = await rtc([...argv, '--yes'], { terminals: ['stdout', 'stderr'] });
+    const notes = stripVTControlCharacters(erased.stderr).replaceAll(/\s+/g, ' ');
+    expect(stripVTControlCharacters(erased.stdout)).toMatch(/SPEAKER-NAMES\s+1[\s\S]*BLOCKS-ENDED\s+1/);
+    const { traces } = JSON.parse(await ok([...argv, '--yes', '--json']));
+    expect(Date.parse(traces.blocksUntil)).toBeGreaterThan(now);
+    expect(notes).toContain(`have the identity until ${traces.blocksUntil}`);
+    expect(notes).toMatch(/The audit log keeps .* until \d{4}-/);
+    expect(await ok([...argv, '--yes'])).toBe(
+      'SEGMENTS\t0\nTRANSCRIPTIONS\t0\nSTILL-RUNNING\t0\nRECORDINGS-LEFT\t0\nEVENTS\t0\nCONNECTIONS\t0\nSPEAKER-NAMES\t0\nBLOCKS-ENDED\t0\nAUDIT-ENTRIES\t0\nPRESENT-IN\t0\n',
+    );
+  });
+
   it('are searched for words, which are marked on a terminal and have no syntax', async () => {
     const room = `room-${randomUUID()}`;
     await stage.open(room);

@@ -11,8 +11,11 @@ import type { Key } from '../../../src/contract/keys.ts';
 import type { SessionDetail } from '../../../src/contract/sessions.ts';
 import type { ForgottenWords } from '../../../src/contract/words.ts';
 import { openStore } from '../../../src/server/app/open-store.ts';
+import type { Store } from '../../../src/server/app/store.ts';
+import { erasePerson } from '../../../src/server/erasure/erase-person.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import { collectingLog } from '../../support/app.ts';
+import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService } from '../../support/service.ts';
@@ -29,6 +32,7 @@ const [PERSON, BOB] = [
   { identity: IDA, name: 'Zq-Mark Ida' },
   { identity: 'bob', name: 'Bob' },
 ];
+const UNTIL = { blocksUntil: expect.any(String), auditEntriesUntil: expect.any(String) };
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -83,6 +87,45 @@ async function preparePostgres() {
   };
   const environment = { DATABASE_URL: url, ENCRYPTION_KEY: 'a'.repeat(64) };
   return { search, environment, database: { databaseUrl: url } };
+}
+
+/** Stores a block, a live transcription with a segment, and a recording with a turn. */
+async function storeTraces(store: Store, now: number): Promise<void> {
+  await store.blocks.save({ room: 'demo', identity: IDA, createdAt: now, blockedUntil: null });
+  const speakers = { [IDA]: 'Zq-Mark Ida', TR_PA_1: 'Zq-Mark', bob: 'Bob' };
+  const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
+  await store.transcriptions.startLive({
+    ...{ id: 'tr_1', room: 'demo', roomSid: 'RM_1', language: 'en-US', speakers, options, createdAt: now },
+  });
+  const claim = { owner: 'test', now, leaseUntil: now + 60_000, limit: 9, supports: () => true };
+  await store.transcriptions.claimLive(claim);
+  const said = segment('seg_1', { identity: IDA, name: PERSON.name, text: 'Zqmark', trackId: 'TR_PA_1' });
+  await store.transcriptions.addSegments('tr_1', 'test', [said]);
+  await store.transcriptions.stopLive('tr_1', now);
+  const recording = { id: 'r_1', room: 'demo', filepath: 'r_1.mp4', bucket: null };
+  await store.recordings.claim(
+    { ...recording, owner: 'test', claimUntil: now + 60_000, recordTracks: 1 },
+    now,
+  );
+  await observeRecording(store, 'r_1', { type: 'egress-created', owner: 'test', egressId: 'EG_1', at: now });
+  const listening = { recordingId: 'r_1', owner: 'test', now, leaseUntil: now + 60_000 };
+  expect(await store.turns.claimListening(listening)).toBe(true);
+  const turn = { trackId: 'TR_PA_1', identity: IDA, name: PERSON.name, startedAt: now, endedAt: now + 1 };
+  expect(await store.turns.addTurns('r_1', 'test', [turn])).toBe(true);
+}
+
+/** Returns a store whose erasure fails before the step after this many; tells the names of the steps. */
+function interruptAfter(store: Store, steps: number, taken: string[]): Store {
+  let left = steps;
+  const erasure = new Proxy(store.erasure, {
+    get: (target, name, receiver) => {
+      left -= 1;
+      if (left < 0) throw new Error('interrupted');
+      taken.push(String(name));
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  return { ...store, erasure };
 }
 
 describe.each([
@@ -142,36 +185,28 @@ describe.each([
       200,
     );
     const now = Date.now();
-    await store.blocks.save({ room: 'demo', identity: IDA, createdAt: now, blockedUntil: null });
+    await storeTraces(store, now);
     expect((await service.call('PATCH', `/v1/rooms/demo/participants/${IDA}`, { body: {} })).status).not.toBe(
       200,
     );
-    const speakers = { [IDA]: 'Zq-Mark Ida', TR_PA_1: 'Zq-Mark', bob: 'Bob' };
-    const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
-    await store.transcriptions.startLive({
-      ...{ id: 'tr_1', room: 'demo', roomSid: 'RM_1', language: 'en-US', speakers, options, createdAt: now },
-    });
-    const claim = { owner: 'test', now, leaseUntil: now + 60_000, limit: 9, supports: () => true };
-    await store.transcriptions.claimLive(claim);
-    const said = segment('seg_1', { identity: IDA, name: PERSON.name, text: 'Zqmark', trackId: 'TR_PA_1' });
-    await store.transcriptions.addSegments('tr_1', 'test', [said]);
-    await store.transcriptions.stopLive('tr_1', now);
     const listDeliveries = () => read<DeliveryList>(`/v1/webhooks/${webhook.id}/deliveries?status=delivered`);
     await expect.poll(async () => (await listDeliveries()).deliveries.length).toBeGreaterThan(8);
     expect(await search()).toEqual(
       expect.arrayContaining([
         ...['events.payload', 'participantSessions.identity', 'participantSessions.name'],
         ...['publishedTracks.track', 'blocks.identity', 'auditEntries.ids', 'attempts.responseBody'],
-        ...['transcriptions.speakers', 'segments.identity', 'segments.text'],
+        ...['transcriptions.speakers', 'segments.identity', 'segments.text', 'turns.identity', 'turns.name'],
       ]),
     );
     const before = await read<SessionDetail>('/v1/sessions/RM_1');
     const { events: eventsBefore } = await read<EventList>('/v1/events?roomId=demo');
     const done = await forget('everything=true');
     expect(done).toEqual({
-      ...{ segments: 1, transcriptions: 1, running: 0, recordings: 0 },
-      traces: { events: 7, connections: 2, speakers: 2, blocks: 1, auditEntries: 1, presentIn: 0 },
+      ...{ segments: 1, transcriptions: 1, running: 0, recordings: 1 },
+      traces: { events: 7, connections: 2, speakers: 2, blocks: 1, auditEntries: 1, presentIn: 0, ...UNTIL },
     });
+    expect(Date.parse(done.traces?.blocksUntil ?? '')).toBeGreaterThanOrEqual(now + 20 * 60_000);
+    expect(Date.parse(done.traces?.auditEntriesUntil ?? '')).toBeGreaterThanOrEqual(now + 365 * 86_400_000);
 
     expect(await search()).toEqual(['blocks.identity']);
     const after = await read<SessionDetail>('/v1/sessions/RM_1');
@@ -205,7 +240,7 @@ describe.each([
     expect(receiver.received.slice(sent).map(({ text }) => MARK.test(text))).toEqual([false]);
 
     expect((await forget('everything=true')).traces).toEqual({
-      ...{ events: 0, connections: 0, speakers: 0, blocks: 0, auditEntries: 0, presentIn: 0 },
+      ...{ events: 0, connections: 0, speakers: 0, blocks: 0, auditEntries: 0, presentIn: 0, ...UNTIL },
     });
     // The ended block stays for the other instances until the next purge.
     await store.blocks.purge(Date.now() + 1, 9);
@@ -218,6 +253,35 @@ describe.each([
       const text = await readFile(join(file.parentPath, file.name), 'latin1');
       expect([file.name, MARK.test(text)]).toEqual([file.name, false]);
     }
+  });
+
+  it('is erased by repeating the request after an interruption at any step', async () => {
+    const { store, tell, person, forget, search } = await openStage();
+    await tell('room_started', 'RM_1');
+    for (const sid of ['PA_1', 'PA_2']) {
+      await tell('participant_joined', 'RM_1', person(PERSON, sid));
+      await tell('participant_left', 'RM_1', person(PERSON, sid));
+    }
+    await storeTraces(store, Date.now());
+    const taken: string[] = [];
+    const auditWriter = { flush: async () => {} };
+    for (let steps = 0; taken.at(-1) !== 'refreshStatistics'; steps += 1) {
+      const deps = { store: interruptAfter(store, steps, taken), clock: systemClock, auditWriter };
+      const erasing = erasePerson({ ...deps, auditRetentionMs: 1 }, { identity: IDA, room: 'demo' });
+      await erasing.catch(({ message }: Error) => expect(message).toBe('interrupted'));
+    }
+    expect(new Set(taken)).toEqual(
+      new Set([
+        ...['eraseSpeakers', 'eraseEvents', 'eraseAuditIds', 'listBlockedIn', 'findLastBlockEnd'],
+        ...['eraseConnections', 'refreshStatistics'],
+      ]),
+    );
+    expect(await forget('everything=true')).toMatchObject({
+      ...{ segments: 1, recordings: 1 },
+      traces: { events: 0, connections: 0, speakers: 0, blocks: 0 },
+    });
+    await store.blocks.purge(Date.now() + 1, 9);
+    expect(await search()).toEqual([]);
   });
 
   it('stays in the session in which the person still is, until the request is repeated', async () => {

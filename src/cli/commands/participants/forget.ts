@@ -73,15 +73,18 @@ function writeNotes({ running, recordings, traces }: ForgottenWords, room: strin
       : [
           `The participant is in ${plural(traces.presentIn, 'session')}, which were left out. Repeat this command afterwards, or first: rtc participants remove`,
         ]),
+    ...(traces === undefined || traces.blocksUntil === null
+      ? []
+      : [`Rows of ended blocks have the identity until ${traces.blocksUntil}, then they are deleted.`]),
     ...(traces === undefined || traces.blocks === 0
       ? []
       : [
           `${plural(traces.blocks, 'block')} ended. To keep the participant out, block again: rtc participants remove --block`,
         ]),
-    ...(traces === undefined || traces.auditEntries === 0
+    ...(traces === undefined
       ? []
       : [
-          `${plural(traces.auditEntries, 'audit entry', 'audit entries')} stay for AUDIT_RETENTION, without the identity.`,
+          `The audit log keeps ${plural(traces.auditEntries + 1, 'entry', 'entries')} of this and earlier requests, without the identity, until ${traces.auditEntriesUntil}.`,
         ]),
     ...(running === 0
       ? []

@@ -32,7 +32,7 @@ const UNSEEN = /^\s+|\s+$|[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
  * Returns the identity as people see it: in compatibility form (NFKC), without invisible characters and blanks around it. An
  * identity that differs only in these from a blocked one is blocked as well. Upper and lower case differ.
  */
-function toSeenSubject({ room, identity }: BlockSubject): BlockSubject {
+export function toSeenSubject({ room, identity }: BlockSubject): BlockSubject {
   const seen = identity.normalize('NFKC').replace(UNSEEN, '').trim();
   return { room, identity: seen === '' ? identity : seen };
 }
@@ -191,6 +191,9 @@ const REQUESTS_AT_ONCE = 8;
 
 const PURGE_BATCH = 500;
 
+/** How long the row of an ended block is kept, so that every instance learns of the end. */
+export const ENDED_KEPT_MS = 2 * MAX_GAP_MS;
+
 /**
  * Removes blocked participants who are in a room nevertheless, because the event of their join was lost or the media server
  * did not respond. Deletes blocks that have ended. Runs after the comparison with the media server has updated presence.
@@ -199,7 +202,7 @@ export async function sweepBlocks(deps: RemoveBlockedDeps, signal: AbortSignal):
   const { store, clock } = deps;
   const present = await store.blocks.listPresent(clock.now());
   await forEachConcurrently(present, REQUESTS_AT_ONCE, (subject) => remove(deps, subject));
-  const before = clock.now() - 2 * MAX_GAP_MS;
+  const before = clock.now() - ENDED_KEPT_MS;
   while (!signal.aborted && (await store.blocks.purge(before, PURGE_BATCH)) === PURGE_BATCH);
 }
 
