@@ -232,6 +232,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@orama/stemmers': ['src/server/platform/storage/'],
   '@redis/client': ['src/server/platform/livekit/'],
   aws4fetch: ['src/server/recordings/files/', 'src/server/media-simulator/'],
+  // Loaded only if the settings have no keys of the bucket.
+  '@aws-sdk/credential-provider-node': ['src/server/recordings/files/'],
   // Loaded only if tracing is configured.
   '@opentelemetry/api': ['src/server/platform/tracing/'],
   '@opentelemetry/context-async-hooks': ['src/server/platform/tracing/'],

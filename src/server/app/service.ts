@@ -287,11 +287,16 @@ function createKeyLimits({ values }: Config, { store, clock, metrics }: Adapters
 
 function recordingSettings(config: Config) {
   return {
-    bucket: config.bucket,
+    bucket: config.values.RECORDER_OWN_KEYS ? withoutKeys(config.bucket) : config.bucket,
     directory: config.recordingDir,
     pathTemplate: config.recordingPath,
     timeoutMs: config.values.RECORDER_PATIENCE * 1000,
   };
+}
+
+/** A recorder without keys finds its own, as this service does without S3_ACCESS_KEY. */
+function withoutKeys(bucket: Config['bucket']): Config['bucket'] {
+  return bucket && { ...bucket, accessKey: undefined, secretKey: undefined, sessionToken: undefined };
 }
 
 function listenError(error: unknown, { host, port }: Config): unknown {

@@ -326,6 +326,7 @@ async function write(path: string, content: Buffer, recordingDir: string | undef
 async function upload(s3: S3Upload, path: string, content: Buffer): Promise<string> {
   const key = path.replace(/^\/+/, '');
   const url = objectUrl(s3, key);
+  if (s3.accessKey === '') throw new Error('the embedded recorder has no keys of the bucket by itself');
   const client = new AwsClient({
     accessKeyId: s3.accessKey,
     secretAccessKey: s3.secret,

@@ -201,6 +201,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   S3_BUCKET: { good: ['b'], bad: [], beside: { S3_ACCESS_KEY: 'a', S3_SECRET_KEY: 's' } },
   S3_ENDPOINT: { good: ['http://minio:9000', 'https://s3'], bad: [...URL_FAULTS] },
   S3_PUBLIC_ENDPOINT: { good: ['https://files.example.org'], bad: [...URL_FAULTS] },
+  RECORDER_OWN_KEYS: { good: ['on', 'off'], bad: ['maybe'] },
   S3_FORCE_PATH_STYLE: { good: ['on', 'off'], bad: ['maybe'] },
   RECORDING_PATH: {
     good: ['{room}/{time}.mp4', '{time}.mp4', 'a/b-c_d=1/{time}-{room}.mp4'],
@@ -299,10 +300,11 @@ describe('the settings', () => {
   });
 
   it('that depend on each other are checked together', () => {
-    expect(findFaults({ ...BASE, S3_BUCKET: 'b' }).map((fault) => fault.split(' ')[0])).toEqual([
-      'S3_ACCESS_KEY',
-      'S3_SECRET_KEY',
-    ]);
+    const bucket = { ...BASE, S3_BUCKET: 'b' };
+    expect(findFaults(bucket)).toEqual([]);
+    expect(findFaults({ ...bucket, S3_ACCESS_KEY: 'a' })[0]).toMatch(/^S3_SECRET_KEY .*S3_ACCESS_KEY/);
+    expect(findFaults({ ...bucket, S3_SECRET_KEY: 's' })[0]).toMatch(/^S3_ACCESS_KEY .*S3_SECRET_KEY/);
+    expect(findFaults({ ...bucket, S3_SESSION_TOKEN: 't' })[0]).toMatch(/^S3_ACCESS_KEY .*S3_SESSION_TOKEN/);
     expect(findFaults({ ...BASE, DATABASE_URL: 'postgres://h/d' })[0]).toContain('ENCRYPTION_KEY');
     expect(findFaults({ ...BASE, STT_ENGINE: 'openai' })[0]).toMatch(/^STT_OPENAI_URL .*STT_ENGINE/);
     expect(findFaults({ ...BASE, LIVEKIT_URL: 'ws://media:7880' })[0]).toMatch(

@@ -63,8 +63,9 @@ export type SpeechConfig =
 type BucketConfig = {
   readonly bucket: string;
   readonly region: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
+  /** Both keys are undefined when they are looked for outside the settings. */
+  readonly accessKey: string | undefined;
+  readonly secretKey: string | undefined;
   readonly sessionToken: string | undefined;
   readonly endpoint: string | undefined;
   readonly publicEndpoint: string | undefined;
@@ -261,14 +262,18 @@ function trustedProxies(text: string): Config['trustProxy'] {
 function bucketConfig(values: SettingValues, faults: string[]): BucketConfig | undefined {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = values;
   if (bucket === undefined) return undefined;
-  if (accessKey === undefined) faults.push('S3_ACCESS_KEY is not set, but S3_BUCKET is');
-  if (secretKey === undefined) faults.push('S3_SECRET_KEY is not set, but S3_BUCKET is');
-  if (accessKey === undefined || secretKey === undefined) return undefined;
+  const { S3_SESSION_TOKEN: sessionToken } = values;
+  if (accessKey === undefined && secretKey !== undefined)
+    faults.push('S3_ACCESS_KEY is not set, but S3_SECRET_KEY is');
+  if (secretKey === undefined && accessKey !== undefined)
+    faults.push('S3_SECRET_KEY is not set, but S3_ACCESS_KEY is');
+  if (accessKey === undefined && secretKey === undefined && sessionToken !== undefined)
+    faults.push('S3_ACCESS_KEY is not set, but S3_SESSION_TOKEN is');
   return {
     bucket,
     accessKey,
     secretKey,
-    sessionToken: values.S3_SESSION_TOKEN,
+    sessionToken,
     region: values.S3_REGION,
     endpoint: values.S3_ENDPOINT,
     publicEndpoint: values.S3_PUBLIC_ENDPOINT ?? values.S3_ENDPOINT,

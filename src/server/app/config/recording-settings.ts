@@ -15,7 +15,8 @@ export const RECORDING_SETTINGS = {
   }),
   S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
   S3_ACCESS_KEY: textSetting({
-    meaning: 'Access key of the bucket',
+    meaning:
+      'Access key of the bucket; without it, keys are found as by AWS tools: a role, a web identity, a profile',
     fallback: undefined,
   }),
   S3_SECRET_KEY: textSetting({
@@ -27,6 +28,10 @@ export const RECORDING_SETTINGS = {
     meaning: 'Session token that goes with temporary keys of the bucket; they end with it',
     fallback: undefined,
     secret: true,
+  }),
+  RECORDER_OWN_KEYS: switchSetting({
+    meaning: 'The recorder gets no keys of the bucket and finds its own; always so without S3_ACCESS_KEY',
+    fallback: false,
   }),
   S3_FORCE_PATH_STYLE: switchSetting({
     meaning: 'Address the bucket in the path, not in the host name',

@@ -341,8 +341,8 @@ function toS3Upload(bucket: BucketSettings): S3Upload {
   return new S3Upload({
     bucket: bucket.bucket,
     region: bucket.region,
-    accessKey: bucket.accessKey,
-    secret: bucket.secretKey,
+    accessKey: bucket.accessKey ?? '',
+    secret: bucket.secretKey ?? '',
     sessionToken: bucket.sessionToken ?? '',
     endpoint: bucket.endpoint ?? '',
     forcePathStyle: bucket.forcePathStyle,

@@ -149,8 +149,9 @@ export type RoomCompositeRequest = {
 export type BucketSettings = {
   readonly bucket: string;
   readonly region: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
+  /** Without both keys the recorder finds its own. */
+  readonly accessKey?: string | undefined;
+  readonly secretKey?: string | undefined;
   /** Goes with temporary keys. */
   readonly sessionToken?: string | undefined;
   readonly endpoint: string | undefined;

@@ -5,32 +5,48 @@ export type StorageError = {
   readonly status: number;
   readonly code: string | undefined;
   readonly bucket: string;
+  /** What has the keys. */
+  readonly keys: KeyHolder;
 };
+
+/** The setting with the keys, or what they were found with where no setting has them. */
+export type KeyHolder = 'S3_ACCESS_KEY' | 'the role or profile of this service';
 
 /** Why an object storage rejects a request, as the end of a sentence that begins "The object storage", and what to do. */
 export type Reason = { readonly what: string; readonly next: string };
 
+const SETTING: KeyHolder = 'S3_ACCESS_KEY';
+
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-const REASONS: Readonly<Record<string, (bucket: string) => Reason>> = {
-  NoSuchBucket: (bucket) => ({
+const REASONS: Readonly<Record<string, (error: StorageError) => Reason>> = {
+  NoSuchBucket: ({ bucket }) => ({
     what: `has no bucket ${JSON.stringify(bucket)}`,
     next: 'check S3_BUCKET and S3_ENDPOINT',
   }),
   InvalidAccessKeyId: unknownKey,
   // An error code of versitygw.
   XAdminUserNotFound: unknownKey,
-  SignatureDoesNotMatch: () => ({ what: 'refuses the signature', next: 'check S3_SECRET_KEY' }),
-  ExpiredToken: () => ({
+  SignatureDoesNotMatch: ({ keys }) => ({
+    what: 'refuses the signature',
+    next: keys === SETTING ? 'check S3_SECRET_KEY' : `check ${keys}`,
+  }),
+  ExpiredToken: ({ keys }) => ({
     what: 'finds the session token expired',
-    next: 'renew S3_ACCESS_KEY, S3_SECRET_KEY and S3_SESSION_TOKEN together',
+    next:
+      keys === SETTING
+        ? 'renew S3_ACCESS_KEY, S3_SECRET_KEY and S3_SESSION_TOKEN together'
+        : `check ${keys}, and the clock`,
   }),
-  InvalidToken: () => ({
+  InvalidToken: ({ keys }) => ({
     what: 'does not accept the session token',
-    next: 'check S3_SESSION_TOKEN, which belongs to its S3_ACCESS_KEY',
+    next:
+      keys === SETTING
+        ? 'check S3_SESSION_TOKEN, which belongs to its S3_ACCESS_KEY'
+        : `check ${keys}, and S3_ENDPOINT`,
   }),
-  AccessDenied: (bucket) => ({
+  AccessDenied: ({ bucket, keys }) => ({
     what: 'denies access',
-    next: `S3_ACCESS_KEY needs s3:GetObject, s3:DeleteObject and s3:ListBucket on ${JSON.stringify(bucket)}`,
+    next: `${keys} needs s3:GetObject, s3:DeleteObject and s3:ListBucket on ${JSON.stringify(bucket)}`,
   }),
   RequestTimeTooSkewed: () => ({
     what: 'finds the clock of this service too far off',
@@ -43,13 +59,13 @@ const REASONS: Readonly<Record<string, (bucket: string) => Reason>> = {
   }),
 };
 
-function unknownKey(): Reason {
-  return { what: 'does not know the access key', next: 'check S3_ACCESS_KEY' };
+function unknownKey({ keys }: StorageError): Reason {
+  return { what: 'does not know the access key', next: `check ${keys}` };
 }
 
 /** Returns the reason; undefined for an error that is unrelated to our settings. */
-export function findReason({ code, bucket }: StorageError): Reason | undefined {
-  return REASONS[code ?? '']?.(bucket);
+export function findReason(error: StorageError): Reason | undefined {
+  return REASONS[error.code ?? '']?.(error);
 }
 
 const BUSY: readonly number[] = [429, 502, 503, 504];

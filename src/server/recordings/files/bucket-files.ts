@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { missingFile, readErrorCode, toServiceError, unavailable } from './bucket-errors.ts';
+import { type KeyHolder, missingFile, readErrorCode, toServiceError, unavailable } from './bucket-errors.ts';
 import type { FileLocation, RecordingFiles } from './recording-files.ts';
 
 export type ObjectStorage = {
   readonly region: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
+  /** Without both keys they are found as by AWS' tools. */
+  readonly accessKey?: string | undefined;
+  readonly secretKey?: string | undefined;
   /** Goes with temporary keys. */
   readonly sessionToken?: string | undefined;
   readonly endpoint: string | undefined;
@@ -43,7 +44,7 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
       const getResponse = await send(deps, location, { method: 'GET', headers: { range: 'bytes=0-0' } });
       if (getResponse.ok)
         throw unavailable(new Error(`HEAD responded with ${response.status}, GET ${getResponse.status}`));
-      return await undefinedOrThrow(getResponse, location);
+      return await undefinedOrThrow(deps, getResponse, location);
     },
     read: async (location, start, length) => {
       const response = await ask(deps, location, {
@@ -55,19 +56,23 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
         await discard(response);
         throw unavailable(new Error(`a part was asked for, and the response is ${response.status}`));
       }
-      await undefinedOrThrow(response, location);
+      await undefinedOrThrow(deps, response, location);
       throw missingFile();
     },
     signedUrl: async (location, expiresInSeconds) => {
       if (storage === undefined) return undefined;
       const url = new URL(buildAddress(storage, storage.publicEndpoint, location));
-      url.searchParams.set('X-Amz-Expires', String(expiresInSeconds));
+      const { expiration } = await readKeys(storage);
+      const leftSeconds =
+        expiration === undefined ? Infinity : (expiration.getTime() - deps.clock.now()) / 1000;
+      const seconds = Math.max(1, Math.min(expiresInSeconds, Math.floor(leftSeconds)));
+      url.searchParams.set('X-Amz-Expires', String(seconds));
       const signed = await sign(deps, storage, { method: 'GET', url: url.href, signQuery: true });
       return signed.url.href;
     },
     delete: async (location) => {
       const response = await send(deps, location, { method: 'DELETE' });
-      if (!response.ok) await undefinedOrThrow(response, location);
+      if (!response.ok) await undefinedOrThrow(deps, response, location);
     },
   };
 }
@@ -81,10 +86,18 @@ function readFacts({ headers }: Response) {
 }
 
 /** Returns undefined for a missing object, and throws every other error. */
-async function undefinedOrThrow(response: Response, { bucket }: FileLocation): Promise<undefined> {
+async function undefinedOrThrow(
+  { storage }: BucketFilesDeps,
+  response: Response,
+  { bucket }: FileLocation,
+): Promise<undefined> {
   const code = readErrorCode(await readDocument(response));
   if (response.status === 404 && MISSING_CODES.includes(code ?? '')) return undefined;
-  throw toServiceError({ status: response.status, code, bucket: bucket ?? '' });
+  throw toServiceError({ status: response.status, code, bucket: bucket ?? '', keys: findKeyHolder(storage) });
+}
+
+export function findKeyHolder(storage: ObjectStorage | undefined): KeyHolder {
+  return storage?.accessKey === undefined ? 'the role or profile of this service' : 'S3_ACCESS_KEY';
 }
 
 /** Returns the beginning of a body, up to the size of an error document. */
@@ -169,16 +182,57 @@ type Signable = {
 
 async function sign({ clock }: BucketFilesDeps, storage: ObjectStorage, request: Signable) {
   const { AwsV4Signer } = await import('aws4fetch');
+  const keys = await readKeys(storage);
   const signer = new AwsV4Signer({
     ...request,
     service: 's3',
     region: storage.region,
-    accessKeyId: storage.accessKey,
-    secretAccessKey: storage.secretKey,
-    ...(storage.sessionToken !== undefined && { sessionToken: storage.sessionToken }),
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secretAccessKey,
+    ...(keys.sessionToken !== undefined && { sessionToken: keys.sessionToken }),
     datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
   });
   return await signer.sign();
+}
+
+type BucketKeys = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+  /** When temporary keys end, and the URLs that they have signed. */
+  readonly expiration?: Date | undefined;
+};
+
+const foundKeys = new WeakMap<ObjectStorage, Promise<() => Promise<BucketKeys>>>();
+
+/**
+ * Returns the keys of the settings. Without them, looks where AWS' tools do: the environment (AWS_ACCESS_KEY_ID), a profile, a
+ * web identity, the role of the container, the role of the machine. Keys that were found are kept, and looked for again five
+ * minutes before they end. The package that looks is large, and loaded only then.
+ */
+async function readKeys(storage: ObjectStorage): Promise<BucketKeys> {
+  const { accessKey, secretKey, sessionToken } = storage;
+  if (accessKey !== undefined && secretKey !== undefined) {
+    return { accessKeyId: accessKey, secretAccessKey: secretKey, sessionToken };
+  }
+  const find = foundKeys.get(storage) ?? openKeyChain(storage);
+  foundKeys.set(storage, find);
+  try {
+    return await (await find)();
+  } catch (cause) {
+    throw new ServiceError('recording-storage-error', 'This service has no keys of the bucket.', {
+      hint: { text: NO_KEYS_STEP },
+      cause,
+    });
+  }
+}
+
+/** What to do when no keys of the bucket were found. */
+export const NO_KEYS_STEP = 'set S3_ACCESS_KEY and S3_SECRET_KEY, or give this service a role';
+
+async function openKeyChain({ region }: ObjectStorage): Promise<() => Promise<BucketKeys>> {
+  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+  return defaultProvider({ clientConfig: { region } });
 }
 
 function notConfigured({ bucket }: FileLocation): ServiceError {

@@ -1,14 +1,17 @@
 import { constants, existsSync } from 'node:fs';
 import { mkdir, open, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { ServiceError } from '../../../contract/errors.ts';
 import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { FileUrls } from '../../webhooks/sender/sender.ts';
 import type { RecordingStores } from '../store.ts';
-import { findReason, readErrorCode } from './bucket-errors.ts';
+import { findReason, type KeyHolder, readErrorCode } from './bucket-errors.ts';
 import {
   ask,
   type BucketFilesDeps,
   createBucketFiles,
+  findKeyHolder,
+  NO_KEYS_STEP,
   type ObjectStorage,
   readDocument,
 } from './bucket-files.ts';
@@ -195,13 +198,13 @@ async function checkBucket(deps: BucketFilesDeps, location: FileLocation): Promi
 }
 
 async function write(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step(location, WRITING, {
+  return await step({ location, keys: findKeyHolder(deps.storage) }, WRITING, {
     send: async () => await ask(deps, location, { method: 'PUT', body: PROBE_CONTENT }),
   });
 }
 
 async function readBack(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step(location, READING, {
+  return await step({ location, keys: findKeyHolder(deps.storage) }, READING, {
     send: async () => await ask(deps, location, { method: 'GET' }),
     expected: PROBE_CONTENT,
   });
@@ -214,14 +217,18 @@ async function fetchSigned(deps: BucketFilesDeps, location: FileLocation): StepR
     const url = await createBucketFiles(deps).signedUrl(location, 60);
     return await fetch(`${url}`, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs ?? 10_000) });
   };
-  return await step(location, isElsewhere ? FETCHING_ELSEWHERE : FETCHING, {
-    send: fetched,
-    expected: PROBE_CONTENT,
-  });
+  return await step(
+    { location, keys: findKeyHolder(deps.storage) },
+    isElsewhere ? FETCHING_ELSEWHERE : FETCHING,
+    {
+      send: fetched,
+      expected: PROBE_CONTENT,
+    },
+  );
 }
 
 async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step(location, DELETING, {
+  return await step({ location, keys: findKeyHolder(deps.storage) }, DELETING, {
     send: async () => await ask(deps, location, { method: 'DELETE' }),
   });
 }
@@ -234,7 +241,7 @@ async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): St
     const response = await ask(deps, location, { method: 'GET' });
     return response.status === 404 ? new Response(null, { status: 200 }) : response;
   };
-  return await step(location, PROBE_MISSING, { send });
+  return await step({ location, keys: findKeyHolder(deps.storage) }, PROBE_MISSING, { send });
 }
 
 type StepKind = {
@@ -278,12 +285,15 @@ type StepRequest = {
   readonly expected?: string;
 };
 
-async function step(location: FileLocation, kind: StepKind, { send, expected }: StepRequest): StepResult {
+/** What a step works on. */
+type Probe = { readonly location: FileLocation; readonly keys: KeyHolder };
+
+async function step(probe: Probe, kind: StepKind, { send, expected }: StepRequest): StepResult {
   try {
     const response = await send();
     const text = await readDocument(response);
     if (!response.ok)
-      return refusedProbe(location, kind, { status: response.status, code: readErrorCode(text) });
+      return refusedProbe(probe, kind, { status: response.status, code: readErrorCode(text) });
     if (expected === undefined || text === expected) return undefined;
     return {
       status: 'fault',
@@ -291,6 +301,10 @@ async function step(location: FileLocation, kind: StepKind, { send, expected }: 
       next: 'check what is between this service and the object storage',
     };
   } catch (error) {
+    if (error instanceof ServiceError && error.code === 'recording-storage-error') {
+      const detail = `cannot ${kind.doing}: this service has no keys of the bucket`;
+      return { status: 'fault', detail, next: NO_KEYS_STEP };
+    }
     return {
       ...kind.unreachable,
       detail: `cannot ${kind.doing}: the object storage does not respond${formatErrorCode(error)}`,
@@ -299,14 +313,14 @@ async function step(location: FileLocation, kind: StepKind, { send, expected }: 
 }
 
 function refusedProbe(
-  { bucket }: FileLocation,
+  { location: { bucket }, keys }: Probe,
   { doing, permission }: StepKind,
   { status, code }: { readonly status: number; readonly code: string | undefined },
 ): StorageCheck {
-  const reason = findReason({ status, code, bucket: bucket ?? '' });
+  const reason = findReason({ status, code, bucket: bucket ?? '', keys });
   const what =
     reason?.what ?? `responded with ${status}${code === undefined ? ', not as S3 does' : ` ${code}`}`;
-  const right = `give S3_ACCESS_KEY the right ${permission} on ${JSON.stringify(bucket)}`;
+  const right = `give ${keys} the right ${permission} on ${JSON.stringify(bucket)}`;
   const unknown =
     code === undefined ? 'check that S3_ENDPOINT is an S3' : 'look up this code of the object storage';
   return {
