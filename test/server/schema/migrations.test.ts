@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,6 +78,16 @@ function names(migrations: Migrations): readonly string[] {
 /** Migrations take any row types, because they only run statements. */
 const RELEASED = MIGRATIONS as readonly Migration<unknown>[];
 
+describe('the first migration', () => {
+  it('has the fingerprint of its tables in its name, so that those of an earlier build are refused', async () => {
+    const engine = await (await makeSqlite())(RELEASED);
+    const tables = (await describeSqlite(engine)).join('\n');
+    await engine.close();
+    const fingerprint = createHash('sha256').update(tables).digest('hex').slice(0, 8);
+    expect(names(RELEASED)[0]).toBe(`001-baseline-${fingerprint}`);
+  });
+});
+
 describe.each([
   ['SQLite', makeSqlite, describeSqlite],
   ['PostgreSQL', makePostgres, describePostgres],
@@ -102,14 +113,20 @@ describe.each([
     await engine.close();
   });
 
-  it('a database from before the first release is refused and not changed', async () => {
-    const open = await make();
-    await (await open(UNRELEASED_MIGRATIONS)).close();
-    await expect(open(RELEASED)).rejects.toThrow(
-      'made by an unreleased version of rtc-service: it has the migration "001-recordings"',
-    );
-    const engine = await open(UNRELEASED_MIGRATIONS);
-    expect(await readApplied(engine)).toEqual(names(UNRELEASED_MIGRATIONS));
-    await engine.close();
-  });
+  it.each([
+    ['001-recordings', UNRELEASED_MIGRATIONS],
+    ['001-baseline', RELEASED.map(({ up }) => ({ name: '001-baseline', up }))],
+  ])(
+    'a database from before the first release with %s is refused and not changed',
+    async (first, earlier) => {
+      const open = await make();
+      await (await open(earlier)).close();
+      await expect(open(RELEASED)).rejects.toThrow(
+        `made by an unreleased version of rtc-service: it has the migration "${first}"`,
+      );
+      const engine = await open(earlier);
+      expect(await readApplied(engine)).toEqual(names(earlier));
+      await engine.close();
+    },
+  );
 });
