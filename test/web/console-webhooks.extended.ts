@@ -55,12 +55,19 @@ describe('webhooks in the console', () => {
     await confirm(page, 'Done');
     await page.getByRole('cell', { name: 'webhook_test' }).waitFor();
 
-    await page.getByRole('button', { name: 'Order events' }).click();
-    await page.getByText(/rtc webhooks update wh_\S+ --ordered/).waitFor();
-    await confirm(page, 'Send them in order');
+    const edit = async (isOrdered: boolean) => {
+      await page.getByRole('button', { name: 'Edit' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('The events of a room one after the other').setChecked(isOrdered);
+      await dialog.getByLabel('room_finished', { exact: true }).check();
+      const words = isOrdered ? '--events \\S*room_finished\\S* --ordered' : '--unordered';
+      await page.getByText(new RegExp(`rtc webhooks update wh_\\S+ \\S+ .*${words}`)).waitFor();
+      await confirm(page, 'Save');
+    };
+    await edit(true);
     await page.getByText('events of a room in order').waitFor();
-    await page.getByRole('button', { name: 'Stop ordering' }).click();
-    await confirm(page, 'Send them side by side');
+    await page.getByText(/room_finished.*; events of a room/).waitFor();
+    await edit(false);
     await page.getByText('events of a room in order').waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'Rotate secret' }).click();

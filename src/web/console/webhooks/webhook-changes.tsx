@@ -1,36 +1,50 @@
-import { Copy, FlaskConical, KeyRound, ListOrdered, Plus, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { Copy, FlaskConical, KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { EVENT_TYPES, type EventName } from '../../../contract/event-names.ts';
-import type { Webhook, WebhookOrdering } from '../../../contract/webhooks.ts';
+import {
+  ALL_EVENTS,
+  EVENT_TYPES,
+  type EventName,
+  type EventType,
+  findEventType,
+  isEventName,
+} from '../../../contract/event-names.ts';
+import type { Webhook, WebhookOrdering, WebhookWarning } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
+import { DraftFields } from '../parts/draft-fields.tsx';
 import { Status } from '../parts/status.tsx';
 
-/** The fields of the dialog of a new webhook. */
-type Typed = { url: string; events: readonly EventName[]; ordering: WebhookOrdering };
+/** What the dialogs of a webhook ask for. No event means all. */
+type Draft = {
+  readonly url: string;
+  readonly events: readonly EventType[];
+  readonly ordering: WebhookOrdering;
+};
 
 export function CreateWebhook() {
-  const typed: Typed = { url: '', events: [], ordering: 'none' };
+  const initial: Draft = { url: '', events: [], ordering: 'none' };
+  const typed = { draft: initial };
   return (
     <ChangeButton
       className="primary"
       change={() => ({
         question: 'Register a webhook',
-        fields: <NewWebhookFields typed={typed} />,
+        fields: (
+          <WebhookFields
+            initial={initial}
+            onDraft={(draft) => (typed.draft = draft)}
+            write={({ url, ...rest }) => ['create', url === '' ? 'URL' : url, ...toOptions(rest)]}
+          />
+        ),
         verb: 'Register',
         run: async () => {
-          const { url, events, ordering } = typed;
+          const { url, events, ordering } = typed.draft;
           const chosen = events.length === 0 ? {} : { events: [...events] };
           const { secret, warnings = [] } = await client.webhooks.create({ url, ordering, ...chosen });
           return (
             <>
-              {warnings.map(({ code, detail }) => (
-                <p key={code}>
-                  <Status tone="warning">{detail}</Status>
-                </p>
-              ))}
+              <Warnings warnings={warnings} />
               <Secret secret={secret} />
             </>
           );
@@ -42,59 +56,115 @@ export function CreateWebhook() {
   );
 }
 
-function NewWebhookFields({ typed }: { readonly typed: Typed }) {
-  const [url, setUrl] = useState('');
-  const [events, setEvents] = useState<readonly EventName[]>([]);
-  const [ordering, setOrdering] = useState<WebhookOrdering>('none');
-  const toggle = (name: EventName): void => {
-    const chosen = events.includes(name) ? events.filter((other) => other !== name) : [...events, name];
-    typed.events = chosen;
-    setEvents(chosen);
+/** Changes where events go, which ones, and their order. */
+function EditButton({ webhook }: { readonly webhook: Webhook }) {
+  const initial: Draft = {
+    url: webhook.url,
+    events: webhook.events.flatMap((name) => (isEventName(name) ? (findEventType(name) ?? []) : [])),
+    ordering: webhook.ordering,
   };
-  const command = writeCommand(
-    'webhooks',
-    'create',
-    url === '' ? 'URL' : url,
-    ...(events.length === 0 ? [] : ['--events', events.join(',')]),
-    ...(ordering === 'room' ? ['--ordered'] : []),
-  );
+  const typed = { draft: initial };
   return (
-    <>
-      <label className="field">
-        URL
-        <input
-          value={url}
-          required
-          placeholder="https://example.org/hooks/rtc"
-          onChange={(event) => {
-            typed.url = event.target.value;
-            setUrl(event.target.value);
-          }}
-        />
-      </label>
-      <EventChoices chosen={events} onToggle={toggle} />
-      <fieldset className="choices">
-        <legend>Order</legend>
-        <label>
-          <input
-            type="checkbox"
-            checked={ordering === 'room'}
-            onChange={(event) => {
-              typed.ordering = event.target.checked ? 'room' : 'none';
-              setOrdering(typed.ordering);
-            }}
+    <ChangeButton
+      change={() => ({
+        question: 'Change this webhook',
+        consequence: 'Pending deliveries and retries go to the new URL. Events and order apply from now on.',
+        fields: (
+          <WebhookFields
+            initial={initial}
+            onDraft={(draft) => (typed.draft = draft)}
+            write={({ url, ...rest }) => ['update', webhook.id, url, ...toOptions(rest, '--unordered')]}
           />
-          The events of a room one after the other
-        </label>
-      </fieldset>
-      <CommandLine command={command} />
-    </>
+        ),
+        verb: 'Save',
+        run: async () => {
+          const { url, events, ordering } = typed.draft;
+          const chosen: EventName[] = events.length === 0 ? [ALL_EVENTS] : [...events];
+          const { warnings = [] } = await client.webhooks.update(webhook.id, {
+            url,
+            ordering,
+            events: chosen,
+          });
+          return warnings.length === 0 ? undefined : <Warnings warnings={warnings} />;
+        },
+      })}
+    >
+      <Pencil aria-hidden /> Edit
+    </ChangeButton>
   );
 }
 
+function toOptions(
+  { events, ordering }: Omit<Draft, 'url'>,
+  unordered?: string,
+): readonly (string | undefined)[] {
+  return [
+    ...(events.length === 0 ? [] : ['--events', events.join(',')]),
+    ordering === 'room' ? '--ordered' : unordered,
+  ];
+}
+
+type FieldsProps = {
+  readonly initial: Draft;
+  readonly onDraft: (draft: Draft) => void;
+  /** Returns the words of the command behind `rtc webhooks`. */
+  readonly write: (draft: Draft) => readonly (string | undefined)[];
+};
+
+function WebhookFields({ initial, onDraft, write }: FieldsProps) {
+  return (
+    <DraftFields
+      initial={initial}
+      onDraft={onDraft}
+      writeCommand={(draft) => writeCommand('webhooks', ...write(draft))}
+    >
+      {({ url, events, ordering }, change) => (
+        <>
+          <label className="field">
+            URL
+            <input
+              value={url}
+              required
+              placeholder="https://example.org/hooks/rtc"
+              onChange={(event) => change({ url: event.target.value })}
+            />
+          </label>
+          <EventChoices
+            chosen={events}
+            onToggle={(name) =>
+              change({
+                events: events.includes(name) ? events.filter((other) => other !== name) : [...events, name],
+              })
+            }
+          />
+          <fieldset className="choices">
+            <legend>Order</legend>
+            <label>
+              <input
+                type="checkbox"
+                checked={ordering === 'room'}
+                onChange={(event) => change({ ordering: event.target.checked ? 'room' : 'none' })}
+              />
+              The events of a room one after the other
+            </label>
+          </fieldset>
+        </>
+      )}
+    </DraftFields>
+  );
+}
+
+function Warnings({ warnings }: { readonly warnings: readonly WebhookWarning[] }) {
+  return warnings.map(({ code, detail }) => (
+    <p key={code}>
+      <Status tone="warning">{detail}</Status>
+    </p>
+  ));
+}
+
 type ChoicesProps = {
-  readonly chosen: readonly EventName[];
-  readonly onToggle: (name: EventName) => void;
+  readonly chosen: readonly EventType[];
+  readonly onToggle: (name: EventType) => void;
 };
 
 function EventChoices({ chosen, onToggle }: ChoicesProps) {
@@ -116,7 +186,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
   return (
     <>
       <TestButton webhook={webhook} />
-      <ChangeOrder webhook={webhook} />
+      <EditButton webhook={webhook} />
       <RotateButton webhook={webhook} />
       <DeleteButton webhook={webhook} />
     </>
@@ -146,30 +216,6 @@ function TestButton({ webhook: { id, url } }: { readonly webhook: Webhook }) {
       })}
     >
       <FlaskConical aria-hidden /> Test
-    </ChangeButton>
-  );
-}
-
-/** Asks for the events of a room in order, or no longer. */
-function ChangeOrder({ webhook: { id, ordering } }: { readonly webhook: Webhook }) {
-  const isOrdered = ordering === 'room';
-  return (
-    <ChangeButton
-      change={() => ({
-        question: isOrdered
-          ? 'Send the events of a room side by side?'
-          : 'Send the events of a room in order?',
-        consequence: isOrdered
-          ? 'From now on, events of a room may overtake each other.'
-          : 'From now on, each event waits until the receiver has accepted the one before it in its room.',
-        verb: isOrdered ? 'Send them side by side' : 'Send them in order',
-        command: writeCommand('webhooks', 'update', id, isOrdered ? '--unordered' : '--ordered'),
-        run: async () => {
-          await client.webhooks.update(id, { ordering: isOrdered ? 'none' : 'room' });
-        },
-      })}
-    >
-      <ListOrdered aria-hidden /> {isOrdered ? 'Stop ordering' : 'Order events'}
     </ChangeButton>
   );
 }
