@@ -134,7 +134,9 @@ function BatchResult({ name, summary, link }: ResultProps) {
     <>
       <p>
         <b>{(rows - bad).toLocaleString()}</b> {say('codes')}, <b>{bad.toLocaleString()}</b>{' '}
-        {say('rows without one')}.{' '}
+        {say('rows without one')}.
+      </p>
+      <p>
         <a href={link} download={name.replace(/(\.\w+)?$/, '-codes.csv')}>
           {say('Download the file with its codes')}
         </a>
