@@ -10,10 +10,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import type { Packed } from '../src/fiscal/packed-symbols.ts';
-import { createCodeReader, unpackDates } from '../src/fiscal/unpack-codes.ts';
+import { createCodeReader, dateDigits, unpackDates } from '../src/fiscal/unpack-codes.ts';
 import { createPlaceReader } from '../src/fiscal/unpack-places.ts';
 import { unpackPostalCodes } from '../src/fiscal/unpack-postal-codes.ts';
 import {
+  countDays,
   datesOfPlaces,
   datesOfSpans,
   dayAfter,
@@ -269,9 +270,9 @@ const joinedSpans = (place: Place, start = ''): { from: string; to: string }[] =
 
 const placesModule = (places: readonly PackedPlace[]): string => {
   const bySlot = new Map(places.map((place) => [place.slot, place.spans]));
-  const toNumber = (date: string): number => Number(date.replaceAll('-', ''));
-  const readSpans = (slot: number): readonly number[] | undefined =>
-    bySlot.get(slot)?.flatMap(({ from, to }) => [toNumber(from), toNumber(to)]);
+  const toDigits = (date: string): string => (date === '' ? '' : dateDigits(countDays(date)));
+  const readSpans = (slot: number): readonly string[] | undefined =>
+    bySlot.get(slot)?.flatMap(({ from, to }) => [toDigits(from), toDigits(to)]);
   const provinces = provincesEver(places);
   const { names, aliases } = writeNames(places);
   const dates = writeDates(datesOfPlaces(places));

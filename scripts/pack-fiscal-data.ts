@@ -59,7 +59,7 @@ const createRecorder = (values: readonly (readonly number[])[]) => {
   const recorded: Recorded[] = [];
   const next = values.map(() => 0);
   let part = 0;
-  const addKind: Symbols['addKind'] = (size, contexts) => {
+  const addKind: Symbols['addKind'] = ({ below: size, contexts = 1 }) => {
     const own = Array.from({ length: contexts }, (): Code => {
       return { counts: new Array<number>(size).fill(0), lengths: [], bits: [] };
     });

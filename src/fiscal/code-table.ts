@@ -107,16 +107,31 @@ let readBlocks: ((letter: number) => CodeBlocks) | undefined;
 const blocks: (CodeBlocks | undefined)[] = [];
 
 /**
- * Returns the first and last days of a code, one span after the other; 0 is an unknown start or no end. Returns no days for
- * an undated code, undefined for an unknown one.
+ * Returns the first and last days of a code, one span after the other, three digits each as {@link dateOfDigits} reads them;
+ * an empty text is an unknown start or no end. Returns no days for an undated code, undefined for an unknown one.
  */
-export const readSpans = (slot: number): readonly number[] | undefined => {
-  const kind = codeKind(slot);
-  if (kind === UNKNOWN_CODE) return undefined;
-  if (kind === UNDATED_CODE) return [];
-  const days = spans.get(slot) ?? [intAt(starts, slot), intAt(ends, slot)];
-  return Array.from(days, (day) => (day === OPEN_END ? 0 : day));
+export const readSpans = (slot: number): readonly string[] | undefined => {
+  const { codes, spans: texts } = readBlock((slot / 1000) | 0);
+  const index = pairAt(codes, (slot % 1000) * 2);
+  if (index === UNKNOWN_INDEX) return undefined;
+  const days: string[] = [];
+  if (index === UNDATED_INDEX) return days;
+  if (dates === '') dates = dateBlock();
+  for (let at = index * 5; ; at += 5) {
+    for (const offset of DAY_OFFSETS) {
+      const day = pairAt(texts, at + offset) * 3;
+      days.push(dates.slice(Math.max(day - 3, 0), day));
+    }
+    if (digitAt(texts, at) !== 1) return days;
+  }
 };
+
+/** Where the first and the last day of a span stand in its five digits. */
+const DAY_OFFSETS = [1, 3] as const;
+
+/** The indices of codes without a span. */
+const UNKNOWN_INDEX = 0;
+const UNDATED_INDEX = 1;
 
 const decimalAt = (text: string, at: number): number => {
   const digit = text.charCodeAt(at) - 48;
@@ -130,15 +145,20 @@ const isInOneSpan = (several: Int32Array, date: number): boolean => {
   return false;
 };
 
-const unpackedKind = (slot: number): number => {
-  const letter = (slot / 1000) | 0;
+/** Returns the block of a letter, which is unpacked at its first use. */
+const readBlock = (letter: number): CodeBlocks => {
   readBlocks ??= codeBlocks();
   const block = blocks[letter] ?? readBlocks(letter);
   blocks[letter] = block;
+  return block;
+};
+
+const unpackedKind = (slot: number): number => {
+  const block = readBlock((slot / 1000) | 0);
   const index = pairAt(block.codes, (slot % 1000) * 2);
-  kinds[slot] = index === 0 ? UNKNOWN_CODE : index === 1 ? UNDATED_CODE : ONE_SPAN;
+  kinds[slot] = index === UNKNOWN_INDEX ? UNKNOWN_CODE : index === UNDATED_INDEX ? UNDATED_CODE : ONE_SPAN;
   ends[slot] = OPEN_END;
-  if (index > 1) unpackSpans(slot, block.spans.slice(index * 5));
+  if (index > UNDATED_INDEX) unpackSpans(slot, block.spans.slice(index * 5));
   return byteAt(kinds, slot);
 };
 

@@ -14,10 +14,13 @@ export type Packed = {
   readonly parts: readonly string[];
 };
 
+/** The symbols are numbers below `below`. Contexts, each with a code of its own, are numbers below `contexts`; one if absent. */
+export type SymbolKind = { readonly below: number; readonly contexts?: number };
+
 /** The symbols of a table: those that are read or, while a table is packed, those that are to be written. */
 export type Symbols = {
-  /** Returns a reader of symbols below this size. */
-  readonly addKind: (size: number, contexts: number) => ReadSymbol;
+  /** Returns a reader of the symbols of a kind. Kinds must be added in the order in which they were when the table was packed. */
+  readonly addKind: (kind: SymbolKind) => ReadSymbol;
   /** Begins to read a part. */
   readonly open: (part: number) => void;
 };
@@ -28,7 +31,7 @@ export const unpackSymbols = ({ lengths, parts }: Packed): Symbols => {
   let at = 0;
   let digit = 0;
   let bits = 0;
-  const addKind = (size: number, contexts: number): ReadSymbol => {
+  const addKind = ({ below: size, contexts = 1 }: SymbolKind): ReadSymbol => {
     const codes = Array.from({ length: contexts }, (_, context) =>
       readCode(lengths, nextLength + context * size, size),
     );
@@ -36,7 +39,9 @@ export const unpackSymbols = ({ lengths, parts }: Packed): Symbols => {
     return (context) => {
       const { counts, symbols } = codes[context] as HuffmanCode;
       // `first` is the first code of a length, and `index` its place among all symbols.
-      let [code, first, index] = [0, 0, 0];
+      let code = 0;
+      let first = 0;
+      let index = 0;
       for (let length = 1; length <= MOST_BITS; length++) {
         if (bits === 0) {
           digit = DIGIT_VALUES[text.charCodeAt(at++)] as number;

@@ -14,7 +14,7 @@ export const KINGDOM = 1;
 
 /** Returns a function that unpacks the codes of a letter. The symbols are indices, from 1, of so many dates. */
 export const createCodeReader = (symbols: Symbols, dates: number): ((letter: number) => CodeBlocks) => {
-  const readKind = symbols.addKind(8, 2);
+  const readKind = symbols.addKind({ below: 8, contexts: 2 });
   const readSpans = createSpanReader(symbols, dates);
   return (letter) => {
     symbols.open(letter);
@@ -40,11 +40,11 @@ export const createCodeReader = (symbols: Symbols, dates: number): ((letter: num
 };
 
 const createSpanReader = (symbols: Symbols, dates: number): ((kind: number) => readonly string[]) => {
-  const readStart = symbols.addKind(dates + 1, 1);
-  const readEnd = symbols.addKind(dates + 1, 1);
-  const readNextStart = symbols.addKind(dates + 1, 1);
-  const readNextEnd = symbols.addKind(dates + 1, 1);
-  const isFollowed = symbols.addKind(2, 1);
+  const readStart = symbols.addKind({ below: dates + 1 });
+  const readEnd = symbols.addKind({ below: dates + 1 });
+  const readNextStart = symbols.addKind({ below: dates + 1 });
+  const readNextEnd = symbols.addKind({ below: dates + 1 });
+  const isFollowed = symbols.addKind({ below: 2 });
   return (kind) => {
     const isSeveral = kind >= KINDS.several;
     let start = (kind & KINDS.otherStart) === 0 ? KINGDOM : readStart(0);

@@ -12,10 +12,10 @@ export type KnownOfPlaces = {
   readonly names: readonly string[];
   readonly aliases: readonly string[];
   /**
-   * Returns the first and last days of a code, one span after the other, as date numbers; 0 is an unknown start or no end.
-   * Returns no days for an undated code, undefined for an unknown one.
+   * Returns the first and last days of a code, one span after the other, three digits each; an empty text is an unknown start
+   * or no end. Returns no days for an undated code, undefined for an unknown one.
    */
-  readonly readSpans: (slot: number) => readonly number[] | undefined;
+  readonly readSpans: (slot: number) => readonly string[] | undefined;
 };
 
 /**
@@ -42,28 +42,42 @@ export const createPlaceReader = (symbols: Symbols, known: KnownOfPlaces): ((let
 
 const FIRST_STATE = 11_000;
 
-type Place = { readonly spans: readonly number[]; readonly isState: boolean };
+type Place = { readonly spans: readonly string[]; readonly isState: boolean };
 
 type Readers = ReturnType<typeof createReaders> & {
   readonly readName: () => string;
   readonly readAlias: () => string;
 };
 
+/**
+ * The kinds of symbols, in the order of a place. Contexts are what is known already and makes some symbols likelier: of a
+ * count, a province and the evidence they come from the functions below; a change and a day have the change before or beside
+ * them.
+ */
 const createReaders = ({ addKind }: Symbols, { provinces, dates }: KnownOfPlaces) => ({
   provinces,
   dates,
-  readCount: addKind(16, 6),
-  readProvince: addKind(128, 11),
-  readNextProvince: addKind(128, 128),
-  readChange: addKind(8, 8),
-  readDate: addKind(dates.length, 5),
-  readMaybeDate: addKind(dates.length + 1, 1),
-  readAliasCount: addKind(64, 1),
-  readEvidence: addKind(6, 4),
-  readLetter: addKind(12, 1),
-  readHighNumber: addKind(32, 1),
-  readLowNumber: addKind(32, 1),
-  isFollowed: addKind(2, 1),
+  /** Twice the number of periods, plus one if aliases follow; see {@link countContext}. */
+  readCount: addKind({ below: 16, contexts: 6 }),
+  /** The index of the first province; see {@link provinceContext}. */
+  readProvince: addKind({ below: 128, contexts: 11 }),
+  /** The index of a later province, after that of the one before. */
+  readNextProvince: addKind({ below: 128, contexts: 128 }),
+  /** The bits of {@link CHANGED}, after those of the change before. */
+  readChange: addKind({ below: 8, contexts: 8 }),
+  /** The index of the day on which a change without a new span took effect. */
+  readDate: addKind({ below: dates.length, contexts: 5 }),
+  /** The same from 1; 0 is no day. */
+  readMaybeDate: addKind({ below: dates.length + 1 }),
+  readAliasCount: addKind({ below: 64 }),
+  /** An index in {@link EVIDENCE_LETTERS}; see {@link evidenceContext}. */
+  readEvidence: addKind({ below: 6, contexts: 4 }),
+  /** A successor: its letter, and its number in two halves. */
+  readLetter: addKind({ below: 12 }),
+  readHighNumber: addKind({ below: 32 }),
+  readLowNumber: addKind({ below: 32 }),
+  /** 1 if another successor follows. */
+  isFollowed: addKind({ below: 2 }),
 });
 
 /** What a name differs in from the one before it: a bit for each. */
@@ -84,37 +98,53 @@ const readLine = (readers: Readers, place: Place): string => {
 
 const countContext = ({ spans, isState }: Place): number => {
   if (spans.length === 0) return 0;
-  const hasEnded = spans.at(-1) !== 0;
+  const hasEnded = spans.at(-1) !== '';
   return isState ? 1 : spans.length > 2 ? 4 + (hasEnded ? 1 : 0) : 2 + (hasEnded ? 1 : 0);
 };
 
-const readRegularPeriods = (readers: Readers, spans: readonly number[], count: number): string => {
-  let name = readers.readName();
-  let province = readers.readProvince(provinceContext(spans[0], name));
-  let shown = provinceText(readers, province);
-  let from = digitsOfDate(spans[0]);
-  let [text, at, change] = ['', 0, 0];
+const readRegularPeriods = (readers: Readers, spans: readonly string[], count: number): string => {
+  const name = readers.readName();
+  const province = readers.readProvince(provinceContext(spans[0], name));
+  const shown = provinceText(readers, province);
+  const from = spans[0] ?? '';
+  if (count > 1) return readSeveralPeriods(readers, { spans, count, province, first: { name, shown, from } });
+  return writePeriod({ name, shown, from }, spans[1] ?? '');
+};
+
+type Begun = {
+  readonly spans: readonly string[];
+  readonly count: number;
+  readonly province: number;
+  readonly first: PeriodStart;
+};
+
+const readSeveralPeriods = (readers: Readers, { spans, count, ...begun }: Begun): string => {
+  let period = begun.first;
+  let province = begun.province;
+  let text = '';
+  let at = 0;
+  let change = 0;
   for (let left = count; left > 1; left--) {
     change = readers.readChange(change);
     const isElsewhere = (change & CHANGED.province) !== 0;
-    const nextName = (change & CHANGED.name) === 0 ? '' : readers.readName();
+    const name = (change & CHANGED.name) === 0 ? '' : readers.readName();
     if (isElsewhere) province = readers.readNextProvince(province);
-    const days = readDaysBetween(readers, spans.slice(at), change);
+    const { to, from } = readDaysBetween(readers, spans.slice(at), change);
     if ((change & CHANGED.span) !== 0) at += 2;
-    text += `${writePeriod({ name, shown, from, to: days.to })};`;
-    [name, shown, from] = [nextName, isElsewhere ? provinceText(readers, province) : '', days.from];
+    text += `${writePeriod(period, to)};`;
+    period = { name, shown: isElsewhere ? provinceText(readers, province) : '', from };
   }
-  return text + writePeriod({ name, shown, from, to: digitsOfDate(spans.at(-1)) });
+  return text + writePeriod(period, spans.at(-1) ?? '');
 };
 
 /** Returns the last day of a name and the first one of the next. */
 const readDaysBetween = (
   { dates, readDate }: Readers,
-  spans: readonly number[],
+  spans: readonly string[],
   change: number,
 ): { readonly to: string; readonly from: string } => {
   if (spans.length === 0) return { to: '', from: '' };
-  if ((change & CHANGED.span) !== 0) return { to: digitsOfDate(spans[1]), from: digitsOfDate(spans[2]) };
+  if ((change & CHANGED.span) !== 0) return { to: spans[1] ?? '', from: spans[2] ?? '' };
   const first = dates[readDate(change)] ?? 0;
   return { to: dateDigits(dayBefore(first)), from: dateDigits(first) };
 };
@@ -131,19 +161,16 @@ const readIrregularPeriods = (readers: Readers): string => {
     const name = (change & CHANGED.name) === 0 ? '' : readers.readName();
     const isElsewhere = (change & CHANGED.province) !== 0;
     if (isElsewhere) province = readers.readNextProvince(province);
-    return writePeriod({
-      name,
-      shown: isElsewhere ? provinceText(readers, province) : '',
-      from: readDay(),
-      to: readDay(),
-    });
+    const shown = isElsewhere ? provinceText(readers, province) : '';
+    const from = readDay();
+    return writePeriod({ name, shown, from }, readDay());
   }).join(';');
 };
 
-type Period = { readonly name: string; readonly shown: string; readonly from: string; readonly to: string };
+type PeriodStart = { readonly name: string; readonly shown: string; readonly from: string };
 
 /** The flags are those of place-records.ts. */
-const writePeriod = ({ name, shown, from, to }: Period): string => {
+const writePeriod = ({ name, shown, from }: PeriodStart, to: string): string => {
   const flags = (name === '' ? 0 : 1) + shown.length + (to === '' ? 4 : 0) + (from === '' ? 8 : 0);
   return BASE64URL_DIGITS.charAt(flags) + shown + from + to + name;
 };
@@ -152,16 +179,17 @@ const provinceText = ({ provinces }: Readers, province: number): string =>
   provinces.slice(province * 2, province * 2 + 2);
 
 /** Tells a province apart by the first day, if many places of one part of the country have it, or by the last letter. */
-const provinceContext = (start: number | undefined, name: string): number => {
+const provinceContext = (start: string | undefined, name: string): number => {
   if (start === undefined) return 0;
   if (start === FIRST_DAY_OF_KINGDOM) return 7 + ENDINGS.indexOf(name.charAt(name.length - 1));
   return 2 + ANNEXATIONS.indexOf(start);
 };
 
-const FIRST_DAY_OF_KINGDOM = 18_610_317;
+/** 17 March 1861. */
+const FIRST_DAY_OF_KINGDOM = 'BBK';
 
-/** When Veneto, Rome, Trentino and the coast became part of the kingdom. */
-const ANNEXATIONS: readonly number[] = [18_661_119, 18_710_115, 19_201_016, 19_210_105];
+/** When Veneto, Rome, Trentino and the coast became part of the kingdom: 1866, 1871, 1920 and 1921. */
+const ANNEXATIONS: readonly string[] = ['BiI', 'B6S', 'Gbe', 'Gcw'];
 
 const ENDINGS = 'AEO';
 
@@ -170,13 +198,21 @@ const readAliases = ({ readAliasCount, readAlias }: Readers): string =>
 
 /** Reads how a place ended. Places in force have nothing of it. */
 const readEnding = (readers: Readers, { spans, isState }: Place): string => {
-  if (spans.at(-1) === 0) return '';
+  if (spans.at(-1) === '') return '';
   const isUndated = spans.length === 0;
   const gone = isUndated ? readers.readMaybeDate(0) : 0;
-  const evidence = readers.readEvidence(isUndated ? (gone === 0 ? 0 : 1) : isState ? 2 : 3);
+  const evidence = readers.readEvidence(evidenceContext({ isUndated, isState, isGone: gone !== 0 }));
   if (gone === 0 && evidence === 0) return '';
   const text = gone === 0 ? '#' : `#!${dateDigits(readers.dates[gone - 1] ?? 0)}`;
   return evidence === 0 ? text : text + EVIDENCE_LETTERS.charAt(evidence) + readSuccessors(readers, evidence);
+};
+
+type Ended = { readonly isUndated: boolean; readonly isState: boolean; readonly isGone: boolean };
+
+/** Most of the undated have no evidence, unless it is known when they were gone; of states there is other evidence than of comuni. */
+const evidenceContext = ({ isUndated, isState, isGone }: Ended): number => {
+  if (isUndated) return isGone ? 1 : 0;
+  return isState ? 2 : 3;
 };
 
 export const EVIDENCE_LETTERS = ' icsdt';
@@ -198,14 +234,13 @@ const readSuccessors = (readers: Readers, evidence: number): string => {
  * are not coded further, because pages are compressed anyway, and this is quicker.
  */
 const createNameReader = (text: string): (() => string) => {
-  let at = 0;
+  // Nothing, then mark and letters of each name in turn.
+  const pieces = text.split(SHARED_MARK);
+  let at = -1;
   let name = '';
   return () => {
-    const shared = SHARED_MARKS.indexOf(text.charAt(at));
-    const start = at + 1;
-    at = start;
-    while (at < text.length && !isSharedMark(text.charCodeAt(at))) at++;
-    name = name.slice(0, shared) + text.slice(start, at);
+    at += 2;
+    name = name.slice(0, SHARED_MARKS.indexOf(pieces[at] as string)) + pieces[at + 1];
     return name;
   };
 };
@@ -213,15 +248,7 @@ const createNameReader = (text: string): (() => string) => {
 /** The marks by the number of shared letters: characters of which no name has one. */
 export const SHARED_MARKS = '0123456789:;<>?@';
 
-/** Names have letters, and characters before the digits. */
-const isSharedMark = (character: number): boolean => character >= 48 && character <= 64 && character !== 61;
-
-const digitsOfDate = (date = 0): string =>
-  date === 0
-    ? ''
-    : dateDigits(
-        (((date / 10_000) | 0) - 1850) * 372 + ((((date / 100) | 0) % 100) - 1) * 31 + (date % 100) - 1,
-      );
+const SHARED_MARK = /([0-9:;<>?@])/;
 
 /** Returns the day before, as a count of days in months of 31. */
 const dayBefore = (count: number): number => {

@@ -5,9 +5,9 @@ import type { Symbols } from './packed-symbols.ts';
  * have one, with the first three digits of the comune before it in the province.
  */
 export const unpackPostalCodes = (symbols: Symbols, provinces: readonly number[]): string => {
-  const readRest = symbols.addKind(SEVERAL * 2, 10);
-  const readArea = [symbols.addKind(32, 1), symbols.addKind(32, 32)] as const;
-  const readStep = symbols.addKind(64, 1);
+  const readRest = symbols.addKind({ below: SEVERAL * 2, contexts: 10 });
+  const readArea = [symbols.addKind({ below: 32 }), symbols.addKind({ below: 32, contexts: 32 })] as const;
+  const readStep = symbols.addKind({ below: 64 });
   const areas = new Uint16Array(26 * 26);
   symbols.open(0);
   const readOtherArea = (): number => {

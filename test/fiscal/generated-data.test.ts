@@ -41,7 +41,7 @@ describe('the generated data', () => {
 describe('packed symbols', () => {
   /** Reads parts of so many symbols, each in the context of the one before. */
   const unpackParts = (lengths: readonly number[]) => (symbols: Symbols) => {
-    const read = symbols.addKind(100, 100);
+    const read = symbols.addKind({ below: 100, contexts: 100 });
     return lengths.map((length, part) => {
       symbols.open(part);
       let last = 0;
@@ -70,7 +70,7 @@ describe('packed symbols', () => {
   it('have codes that are not too long, however rare some are', () => {
     const values = Array.from({ length: 18 }, (_, symbol) => new Array<number>(2 ** symbol).fill(symbol));
     const unpack = (symbols: Symbols): number[] => {
-      const read = symbols.addKind(18, 1);
+      const read = symbols.addKind({ below: 18 });
       symbols.open(0);
       return values.flat().map(() => read(0));
     };
