@@ -132,7 +132,7 @@ const TABLE: readonly Held[] = [
   [
     'the library is too large for a page',
     'fiscal/browser-bundle',
-    'is under 35 kB compressed for check, and under 200 kB for everything',
+    'that imports %s is under %i bytes compressed',
   ],
 ];
 
