@@ -204,6 +204,14 @@ describe('rtc rooms join', () => {
     }
   });
 
+  it('says that the room is full, which the media server does not', async () => {
+    await run(['rooms', 'create', room, '--max-participants', '1'], { env: environment });
+    await enter('ada');
+    const { code, stderr } = await joining(['--as', 'bob']).ended;
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`${room} is full: 1 of 1`)]);
+    await allLeave();
+  });
+
   it('exits with 0 at the end of the room when nothing is interrupted', async () => {
     const joined = joining(['--as', 'ada']);
     await joined.seen('Joined');

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
+import type { RtcClient } from '../../../../client/client.ts';
 import { RtcError } from '../../../../client/rtc-error.ts';
 import type { Role } from '../../../../contract/choices.ts';
+import { shellQuote } from '../../../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from '../../../errors/cli-error.ts';
 import { fileError, isFileError } from '../../../errors/file-error.ts';
 import { isMissingPackages, startError } from '../../../errors/start-error.ts';
@@ -52,10 +54,28 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
   } catch (error) {
     if (error instanceof RtcError || error instanceof CliError || io.signal.aborted) throw error;
     if (isFileError(error)) throw ownFileError(context, visit, error);
+    if (readErrorCode(error) === 'ERR_UNAVAILABLE') await requirePlace(client, room);
     const isUnavailable = isMissingPackages(error) || readErrorCode(error) === 'ERR_UNAVAILABLE';
     const exitCode = isUnavailable ? EXIT.unavailable : EXIT.failure;
     throw startError(error, { exitCode, signal: io.signal });
   }
+}
+
+/** LiveKit answers a join of a full room with 500 and no reason, so the room is asked; its own count of people is late. */
+async function requirePlace(client: RtcClient, room: string): Promise<void> {
+  const found = await Promise.all([
+    client.rooms.get(room),
+    client.participants.list(room, { limit: 1000 }),
+  ]).catch(() => undefined);
+  if (found === undefined) return;
+  const [{ maxParticipants }, { participants }] = found;
+  if (maxParticipants === 0 || participants.length < maxParticipants) return;
+  const next = `wait until somebody leaves: rtc participants list ${shellQuote(room)}`;
+  throw new CliError(
+    EXIT.conflict,
+    `room ${room} is full: ${participants.length} of ${maxParticipants}`,
+    next,
+  );
 }
 
 function ownFileError({ io }: Context, { listen }: Visit, error: NodeJS.ErrnoException): CliError {
