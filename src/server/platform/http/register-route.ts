@@ -1,19 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
 import { type ErrorCode, type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_HEADER, MAX_IDEMPOTENCY_KEY_LENGTH } from '../../../contract/idempotency.ts';
+import { isObject } from '../../../contract/unknown-value.ts';
 import type { Clock } from '../clock.ts';
 import { parseJsonBody } from './bodies/read-body.ts';
 import { cutAddress } from './limits/rate-limits.ts';
 import { type Route, type RouteInput, type RouteResponse, requireCaller, requireScope } from './route.ts';
 import { toServiceError } from './send-error.ts';
 import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
-
-type RouteValidators = {
-  readonly params: Validate | undefined;
-  readonly query: Validate;
-  readonly body: Validate | undefined;
-};
 
 /** Routes without query parameters reject unknown ones too, so that a mistyped parameter is reported. */
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
@@ -27,21 +23,23 @@ export type RouteServices = {
 
 export function registerRoute(app: FastifyInstance, route: Route, services: RouteServices): void {
   const { runOnce, requestRecorder } = services;
-  const validators: RouteValidators = {
-    params: route.params && compileValidator(route.params, 'params'),
-    query: compileValidator(route.query ?? NO_PARAMETERS, 'query'),
-    body: route.body && (route.checksBodyItself ? (body) => body : compileValidator(route.body, 'body')),
-  };
+  const checks = compileChecks(route);
   const isKeyed = runOnce !== undefined && takesIdempotencyKey(route);
   app.route({
     method: route.method,
     url: route.path,
     config: { route },
+    schema: buildFastifySchema(route),
+    validatorCompiler: ({ httpPart }) => checks[httpPart as keyof RouteChecks] ?? ((value) => ({ value })),
+    serializerCompiler: compileSerializer,
+    // The handler throws the error, because a refusal for the key's scopes comes first, and both are recorded.
+    attachValidation: true,
+    ...(route.body === undefined ? {} : { preValidation: parseBody }),
     handler: async (request, reply) => {
       const respond = (): Promise<RouteResponse> =>
         recordingRequest(requestRecorder, { route, request }, () => {
           requireScope(route.scopes, request.caller);
-          const input = readInput(validators, request);
+          const input = readInput(checks, request);
           if (!isKeyed) return route.handle(input as never);
           const work = async () => await route.handle(input as never);
           return runKeyed(request, { route, work }, runOnce);
@@ -49,6 +47,122 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
       return send(reply, await (request.span === undefined ? respond() : request.span.within(respond)));
     },
   });
+}
+
+/** The schema of the route in the form that Fastify and its plugins know. */
+function buildFastifySchema({ operationId, tag, summary, description, ...route }: Route) {
+  const response = Object.entries(route.success).map(([status, { description, schema, contentType }]) => [
+    status,
+    schema !== undefined && contentType !== undefined
+      ? { description, content: { [contentType]: { schema } } }
+      : { description, ...schema },
+  ]);
+  return {
+    ...{ operationId, tags: [tag], summary, ...(description === undefined ? {} : { description }) },
+    ...(route.params === undefined ? {} : { params: route.params }),
+    querystring: route.query ?? NO_PARAMETERS,
+    ...(route.body === undefined ? {} : { body: route.body }),
+    response: Object.fromEntries(response),
+  };
+}
+
+type Check = (value: unknown) => { readonly value: unknown } | { readonly error: ServiceError };
+
+/** By the names that Fastify has for the parts of a request. */
+type RouteChecks = Readonly<Partial<Record<'params' | 'querystring' | 'body', Check>>>;
+
+function compileChecks({ params, query = NO_PARAMETERS, body, checksBodyItself }: Route): RouteChecks {
+  const validateBody =
+    body && (checksBodyItself ? (value: unknown) => value : compileValidator(body, 'body'));
+  return {
+    ...(params && { params: toCheck(compileValidator(params, 'params')) }),
+    querystring: toCheck(compileValidator(query, 'query')),
+    ...(validateBody && { body: toCheck(validateBody) }),
+  };
+}
+
+function toCheck(validate: Validate): Check {
+  return (value) => {
+    if (value instanceof ServiceError) return { error: value };
+    try {
+      return { value: validate(value) };
+    } catch (error) {
+      if (error instanceof ServiceError) return { error };
+      throw error;
+    }
+  };
+}
+
+/** A body that cannot be parsed becomes its error, which the check of the body returns. */
+function parseBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  try {
+    request.body = parseJsonBody(request.rawBody, request.headers);
+  } catch (error) {
+    request.body = error;
+  }
+  done();
+}
+
+/**
+ * Fastify's compiler of serializers: an undeclared field of a response does not leave. TypeBox's own `Clean` takes hundreds
+ * of times as long for a list of events, and changes the value that it gets.
+ */
+function compileSerializer({ schema }: { readonly schema: unknown }): (value: unknown) => string {
+  const pick = compilePick([schema as TSchema]);
+  return pick === undefined ? JSON.stringify : (value) => JSON.stringify(pick(value));
+}
+
+/** Returns the value without undeclared fields. A value without any is returned itself, because most have none. */
+type PickDeclared = (value: unknown) => unknown;
+
+type Shape = {
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
+  readonly additionalProperties?: boolean | TSchema;
+  readonly items?: TSchema;
+  readonly anyOf?: readonly Shape[];
+  readonly allOf?: readonly Shape[];
+};
+
+/** Undefined when the schemas allow every field. A field is declared if one of the schemas declares it. */
+function compilePick(schemas: readonly TSchema[]): PickDeclared | undefined {
+  const shapes = (schemas as readonly Shape[]).flatMap(listShapes);
+  if (shapes.length === 0) return undefined;
+  const pickItem = compilePick(shapes.flatMap(({ items }) => items ?? []));
+  const fields = compileFields(shapes);
+  const isClosed = fields.size > 0 && !shapes.some(isOpen);
+  const picksFields = isClosed || fields.values().some((pick) => pick !== undefined);
+  if (pickItem === undefined && !picksFields) return undefined;
+  const pickFields = (value: Readonly<Record<string, unknown>>): unknown => {
+    let picked: Record<string, unknown> | undefined;
+    for (const name of Object.keys(value)) {
+      const field = value[name];
+      const kept = isClosed && !fields.has(name) ? undefined : (fields.get(name)?.(field) ?? field);
+      if (kept === field) continue;
+      picked ??= { ...value };
+      picked[name] = kept;
+    }
+    return picked ?? value;
+  };
+  return (value) => {
+    if (Array.isArray(value)) return pickItem === undefined ? value : value.map(pickItem);
+    return picksFields && isObject(value) ? pickFields(value) : value;
+  };
+}
+
+function compileFields(shapes: readonly Shape[]): ReadonlyMap<string, PickDeclared | undefined> {
+  const names = shapes.flatMap(({ properties = {} }) => Object.keys(properties));
+  const compile = (name: string) => compilePick(shapes.flatMap(({ properties }) => properties?.[name] ?? []));
+  return new Map([...new Set(names)].map((name) => [name, compile(name)]));
+}
+
+function isOpen({ patternProperties, additionalProperties = false }: Shape): boolean {
+  return patternProperties !== undefined || additionalProperties !== false;
+}
+
+/** The schema and those that it is composed of. */
+function listShapes(shape: Shape): readonly Shape[] {
+  return [shape, ...[...(shape.anyOf ?? []), ...(shape.allOf ?? [])].flatMap(listShapes)];
 }
 
 /** Invalid input has been rejected before, so that it can be corrected and sent under the same key. */
@@ -70,35 +184,32 @@ function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
   return reply.send(response.body);
 }
 
-/** Checks params, query and body before it throws, so that the error names every invalid field. */
+/** Fastify stops at the first invalid part. The parts are then checked again, so that the error names every invalid field. */
 function readInput(
-  validators: RouteValidators,
+  { params, querystring, body }: RouteChecks,
   request: FastifyRequest,
 ): RouteInput<unknown, unknown, unknown> {
-  const errors: ServiceError[] = [];
-  const read = (work: () => unknown): unknown => {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'invalid-request') throw error;
-      errors.push(error);
-      return undefined;
-    }
-  };
-  const { params, query, body } = validators;
-  const input = {
-    params: params && read(() => params(request.params)),
-    query: read(() => query(request.query)),
-    caller: request.caller,
+  if (request.validationError !== undefined) {
+    const results = [params?.(request.params), querystring?.(request.query), body?.(request.body)];
+    throw joinErrors(
+      results.flatMap((result) => (result !== undefined && 'error' in result ? [result.error] : [])),
+    );
+  }
+  return {
+    ...{ params: request.params, query: request.query, body: request.body, caller: request.caller },
     raw: { method: request.method, body: request.rawBody, headers: request.headers },
-    body: body && read(() => body(parseJsonBody(request.rawBody, request.headers))),
   };
+}
+
+function joinErrors(errors: readonly ServiceError[]): Error {
+  const other = errors.find(({ code }) => code !== 'invalid-request');
+  if (other !== undefined) return other;
   const [first] = errors;
-  if (first === undefined) return input;
-  if (errors.length === 1) throw first;
+  if (first === undefined) return new Error('Fastify rejected input that is valid');
+  if (errors.length === 1) return first;
   const fields: FieldError[] = errors.flatMap((error) => error.errors ?? []);
   const isTruncated = fields.length > MAX_LISTED_ERRORS || errors.some(isTruncatedError);
-  throw new ServiceError('invalid-request', first.message, {
+  return new ServiceError('invalid-request', first.message, {
     errors: fields.slice(0, MAX_LISTED_ERRORS),
     ...(isTruncated ? { extensions: { errorsTruncated: true } } : {}),
   });
