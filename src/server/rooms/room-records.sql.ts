@@ -48,20 +48,7 @@ export function createRoomRecordStore({ db, dialect, changes, atomically }: Conn
         .limit(limit)
         .execute(),
     listClosed: (query) => listClosed(db, query),
-    countClosed: async (now, limit) => {
-      const closed = db
-        .selectFrom('rooms')
-        .select('room')
-        .where('closedTo', 'is not', null)
-        .where('closedTo', '=', 'everyone')
-        .where(isClosedAt(now))
-        .limit(limit);
-      const { count } = await db
-        .selectFrom(closed.as('closed'))
-        .select((row) => row.fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow();
-      return count;
-    },
+    countClosed: (now, limit) => countClosed(db, now, limit),
     isAnyClosed: async (now) => {
       const closed = db.selectFrom('rooms').select('room').where('closedTo', 'is not', null);
       return (await closed.where(isClosedAt(now)).limit(1).executeTakeFirst()) !== undefined;
@@ -74,22 +61,7 @@ export function createRoomRecordStore({ db, dialect, changes, atomically }: Conn
         .where('closedTo', 'is not', null)
         .where(isClosedAt(now))
         .execute(),
-    purge: async (before, limit) => {
-      await forgetEnded(db, before, limit);
-      const over = db
-        .selectFrom('rooms')
-        .select('room')
-        .where('keptUntil', '<=', before)
-        .orderBy('keptUntil')
-        .limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('rooms')
-        // Repeats the condition, so that a room that was opened in the meantime keeps its record.
-        .where('keptUntil', '<=', before)
-        .where('room', 'in', over)
-        .executeTakeFirst();
-      return Number(numDeletedRows);
-    },
+    purge: (before, limit) => purgeRecords(db, before, limit),
     trim: (kept, limit) => trimRecords(db, kept, limit),
   };
 }
@@ -107,6 +79,38 @@ function listClosed(
     .where(isClosedAt(now));
   if (after !== undefined) select = select.where('room', '>', after.room);
   return select.orderBy('room').limit(limit).execute();
+}
+
+async function countClosed(db: Database, now: number, limit: number): Promise<number> {
+  const closed = db
+    .selectFrom('rooms')
+    .select('room')
+    .where('closedTo', 'is not', null)
+    .where('closedTo', '=', 'everyone')
+    .where(isClosedAt(now))
+    .limit(limit);
+  const { count } = await db
+    .selectFrom(closed.as('closed'))
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+async function purgeRecords(db: Database, before: number, limit: number): Promise<number> {
+  await forgetEnded(db, before, limit);
+  const over = db
+    .selectFrom('rooms')
+    .select('room')
+    .where('keptUntil', '<=', before)
+    .orderBy('keptUntil')
+    .limit(limit);
+  const { numDeletedRows } = await db
+    .deleteFrom('rooms')
+    // Repeats the condition, so that a room that was opened in the meantime keeps its record.
+    .where('keptUntil', '<=', before)
+    .where('room', 'in', over)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 /** A closure that has ended means nothing. Without it, the index of closed rooms has those only that are closed. */

@@ -212,29 +212,7 @@ export function CloseButton({ room, participants, isRecorded }: CloseProps) {
         return {
           question: `Close room ${room.name}?`,
           consequence: `${loss}${recording}.`,
-          fields: (
-            <DraftFields<Reopening>
-              initial={REOPENINGS[0]}
-              onDraft={(next) => (reopening.current = next)}
-              writeCommand={({ options }) => writeCommand('rooms', 'delete', room.name, ...options)}
-            >
-              {(chosen, change) => (
-                <label className="field">
-                  Then
-                  <select
-                    value={chosen.text}
-                    onChange={({ target }) =>
-                      change(REOPENINGS.find(({ text }) => text === target.value) ?? REOPENINGS[0])
-                    }
-                  >
-                    {REOPENINGS.map(({ text }) => (
-                      <option key={text}>{text}</option>
-                    ))}
-                  </select>
-                </label>
-              )}
-            </DraftFields>
-          ),
+          fields: <ReopeningField room={room.name} onChoice={(next) => (reopening.current = next)} />,
           verb: 'Close the room',
           isDestructive: true,
           run: async () => {
@@ -248,5 +226,34 @@ export function CloseButton({ room, participants, isRecorded }: CloseProps) {
     >
       <DoorClosed aria-hidden /> Close
     </ChangeButton>
+  );
+}
+
+type ReopeningProps = { readonly room: string; readonly onChoice: (reopening: Reopening) => void };
+
+/** Asks when the room may be entered again. */
+function ReopeningField({ room, onChoice }: ReopeningProps) {
+  return (
+    <DraftFields<Reopening>
+      initial={REOPENINGS[0]}
+      onDraft={onChoice}
+      writeCommand={({ options }) => writeCommand('rooms', 'delete', room, ...options)}
+    >
+      {(chosen, change) => (
+        <label className="field">
+          Then
+          <select
+            value={chosen.text}
+            onChange={({ target }) =>
+              change(REOPENINGS.find(({ text }) => text === target.value) ?? REOPENINGS[0])
+            }
+          >
+            {REOPENINGS.map(({ text }) => (
+              <option key={text}>{text}</option>
+            ))}
+          </select>
+        </label>
+      )}
+    </DraftFields>
   );
 }

@@ -161,7 +161,7 @@ type PanelProps = { readonly webhook: Webhook; readonly delivery: Delivery; read
 
 /** One delivery: the request, the result of each attempt, and the time of the next one. */
 function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
-  const { id, event, attempts, status, waiting, nextAttemptAt } = delivery;
+  const { id, event, attempts, waiting, nextAttemptAt } = delivery;
   return (
     <aside className="panel" aria-label={`Delivery of ${event}`}>
       <header className="panel-head">
@@ -175,21 +175,7 @@ function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
         <code>{id}</code>
       </p>
       <div className="actions">
-        <ChangeButton
-          className="primary"
-          isDisabled={status === 'pending'}
-          change={() => ({
-            question: `Send this ${event} again?`,
-            consequence: 'The replay has the same event id, a new signature and all four attempts.',
-            verb: 'Send again',
-            command: writeCommand('webhooks', 'replay', webhook.id, id),
-            run: async () => {
-              await client.deliveries.replay(webhook.id, id);
-            },
-          })}
-        >
-          Replay
-        </ChangeButton>
+        <ReplayButton delivery={delivery} />
         <WhatHappened kind="delivery" id={id} />
       </div>
       <h3>Attempts</h3>
@@ -209,6 +195,26 @@ function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
       )}
       <RequestAsSent webhook={webhook} delivery={delivery} />
     </aside>
+  );
+}
+
+function ReplayButton({ delivery: { id, webhookId, event, status } }: { readonly delivery: Delivery }) {
+  return (
+    <ChangeButton
+      className="primary"
+      isDisabled={status === 'pending'}
+      change={() => ({
+        question: `Send this ${event} again?`,
+        consequence: 'The replay has the same event id, a new signature and all four attempts.',
+        verb: 'Send again',
+        command: writeCommand('webhooks', 'replay', webhookId, id),
+        run: async () => {
+          await client.deliveries.replay(webhookId, id);
+        },
+      })}
+    >
+      Replay
+    </ChangeButton>
   );
 }
 
