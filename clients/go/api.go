@@ -1210,8 +1210,11 @@ type ParticipantJoinedEvent struct {
 	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
-	Reconciled  *bool             `json:"reconciled,omitempty"`
-	Participant JoinedParticipant `json:"participant"`
+	Reconciled *bool `json:"reconciled,omitempty"`
+	// Only with the 30th of a participant in one minute: those that follow before this instant are left out, with their
+	// ends
+	LimitedUntil *string           `json:"limitedUntil,omitempty"`
+	Participant  JoinedParticipant `json:"participant"`
 }
 
 // LeftParticipant: Who left, and the reason.
@@ -1318,6 +1321,9 @@ type TrackPublishedEvent struct {
 	Reconciled  *bool            `json:"reconciled,omitempty"`
 	Participant TrackParticipant `json:"participant"`
 	Track       EventTrack       `json:"track"`
+	// Only with the 30th of a participant in one minute: those that follow before this instant are left out, with their
+	// ends
+	LimitedUntil *string `json:"limitedUntil,omitempty"`
 }
 
 // TrackUnpublishedEvent: A participant stopped publishing a track..
@@ -1529,8 +1535,11 @@ type Event struct {
 	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
-	Reconciled  *bool             `json:"reconciled,omitempty"`
-	Participant *EventParticipant `json:"participant,omitempty"`
+	Reconciled *bool `json:"reconciled,omitempty"`
+	// Only with the 30th of a participant in one minute: those that follow before this instant are left out, with their
+	// ends
+	LimitedUntil *string           `json:"limitedUntil,omitempty"`
+	Participant  *EventParticipant `json:"participant,omitempty"`
 	// When the room may be entered again; null for not before it is opened by POST /v1/rooms
 	ClosedUntil   *string             `json:"closedUntil,omitempty"`
 	Track         *EventTrack         `json:"track,omitempty"`

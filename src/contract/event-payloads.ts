@@ -205,7 +205,13 @@ const payload = (id: string, description: string) => ({
   additionalProperties: true,
 });
 
-const participantJoined = { room, ...occurrence, participant: JoinedParticipantSchema };
+const limitedUntil = Type.Optional(
+  instantSchema(
+    'Only with the 30th of a participant in one minute: those that follow before this instant are left out, with their ends',
+  ),
+);
+
+const participantJoined = { room, ...occurrence, limitedUntil, participant: JoinedParticipantSchema };
 const participantLeft = { room, ...occurrence, participant: LeftParticipantSchema };
 const ofTrack = {
   room: roomOrNull,
@@ -256,7 +262,7 @@ export const EVENT_SCHEMAS = {
     ),
   ),
   track_published: Type.Object(
-    { event: nameSchema('track_published'), ...ofTrack },
+    { event: nameSchema('track_published'), ...ofTrack, limitedUntil },
     payload('TrackPublishedEvent', 'A participant published a track: a microphone, a camera or a screen.'),
   ),
   track_unpublished: Type.Object(

@@ -1360,6 +1360,9 @@ class ParticipantJoinedEvent(_ParticipantJoinedEventRequired, total=False):
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
+    # Only with the 30th of a participant in one minute: those that follow before this instant are left out, with
+    # their ends
+    limitedUntil: str
 
 
 class _LeftParticipantRequired(TypedDict):
@@ -1484,6 +1487,9 @@ class TrackPublishedEvent(_TrackPublishedEventRequired, total=False):
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
+    # Only with the 30th of a participant in one minute: those that follow before this instant are left out, with
+    # their ends
+    limitedUntil: str
 
 
 class _TrackUnpublishedEventRequired(TypedDict):

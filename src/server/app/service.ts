@@ -189,7 +189,13 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     onTakeover: (count) => metrics?.countTakeovers({ kind: 'delivery', count }),
   });
   closers.add(() => dispatcher.close());
-  const appendDeps = { ...adapters, instanceId, dispatcher, onStored: metrics?.observeEvents };
+  const appendDeps = {
+    ...adapters,
+    instanceId,
+    dispatcher,
+    onStored: metrics?.observeEvents,
+    onUntold: metrics?.countUntoldEvent,
+  };
   const fanOut = startFanOut({ ...appendDeps, changes: store.changes });
   closers.add(() => fanOut.close());
   const storeEnd = (end: RecordingEnd): Promise<Recording | undefined> => storeRecordingEnd(appendDeps, end);

@@ -16,6 +16,8 @@ export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
   readonly tracing?: Pick<Tracing, 'current'> | undefined;
   /** Called after the commit with the events that were stored. */
   readonly onStored?: ((events: readonly CountedEvent[]) => void) | undefined;
+  /** Called after the commit for each event that was left out, because its participant starts too much. */
+  readonly onUntold?: ((type: string) => void) | undefined;
 };
 
 /** An event as the metrics count it. */
@@ -23,7 +25,12 @@ type CountedEvent = { readonly type: string; readonly isReconciled: boolean };
 
 type AddedEvent = { readonly event: NewEvent; readonly isReconciled: boolean };
 
-type Appended = { readonly events: AddedEvent[]; context: AppendContext | undefined };
+type Appended = {
+  readonly events: AddedEvent[];
+  /** Types of the events that were left out. */
+  readonly untold: string[];
+  context: AppendContext | undefined;
+};
 
 /**
  * With fewer webhooks than this, usual transactions stay below the maximum of deliveries per commit and need no fan-out. That
@@ -70,16 +77,17 @@ export async function appendEvents<Stores extends EventStores, T>(
   deps: AppendEventsDeps<Stores>,
   work: (store: UnitOfWork<Stores>, appender: EventAppender) => Promise<T>,
 ): Promise<T> {
-  const { value, events, jobs, leftOut } = await deps.store.transaction(async (store) => {
-    const appended: Appended = { events: [], context: undefined };
+  const { value, events, untold, jobs, leftOut } = await deps.store.transaction(async (store) => {
+    const appended: Appended = { events: [], untold: [], context: undefined };
     const result = await work(store, createAppender(deps, store, appended));
-    return { value: result, events: appended.events, ...(await storeWithDeliveries(deps, store, appended)) };
+    return { value: result, ...appended, ...(await storeWithDeliveries(deps, store, appended)) };
   });
   deps.onStored?.(
     events
       .filter(({ event }) => !leftOut.known.has(event.id))
       .map(({ event, isReconciled }) => ({ type: event.type, isReconciled })),
   );
+  for (const type of untold) deps.onUntold?.(type);
   const stored = jobs.filter((job) => !leftOut.known.has(job.event.id));
   dispatchJobs(deps.dispatcher, stored, leftOut.waiting);
   return value;
@@ -111,8 +119,9 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, appended: App
       const traceparent = scope.traceparent ?? deps.tracing?.current() ?? null;
       let { session, present } = scope;
       for (const domainEvent of domainEvents) {
-        present = Math.max(0, present + (PRESENCE_CHANGES[domainEvent.type] ?? 0));
-        if (isKnown.get(domainEvent.sourceId)) continue;
+        if (!domainEvent.isLate) present = Math.max(0, present + (PRESENCE_CHANGES[domainEvent.type] ?? 0));
+        if (domainEvent.isUntold) appended.untold.push(domainEvent.type);
+        if (domainEvent.isUntold || isKnown.get(domainEvent.sourceId)) continue;
         isKnown.set(domainEvent.sourceId, true);
         instants.set(domainEvent.sourceId, domainEvent.occurredAt);
         const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };

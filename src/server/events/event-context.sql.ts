@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import { registrationsVersion } from '../webhooks/webhooks.sql.ts';
+import { MINUTE_MS, MOST_STARTS } from './start-limits.ts';
 import type {
   EventContext,
   EventSubjects,
@@ -9,6 +11,8 @@ import type {
   ParticipantSession,
   PublishedTrack,
   RoomSession,
+  Starter,
+  Starts,
 } from './store.ts';
 
 /** The lists are JSON texts. */
@@ -17,6 +21,7 @@ type ContextRow = {
   readonly participants: string;
   readonly tracks: string;
   readonly counts: string;
+  readonly starts: string;
   readonly known: string;
   readonly registrationsVersion: number;
   readonly openFanOuts: number;
@@ -54,6 +59,7 @@ function toContext(
     participants: JSON.parse(row.participants) as readonly ParticipantSession[],
     tracks: JSON.parse(row.tracks) as readonly PublishedTrack[],
     presentCounts: new Map(counts.map(({ roomSid, count }) => [roomSid, count])),
+    starts: JSON.parse(row.starts) as readonly Starts[],
     knownInstants: new Map(known.map(({ sourceId, occurredAt }) => [sourceId, occurredAt])),
     registrationsVersion: row.registrationsVersion,
     isFanOutOpen: row.openFanOuts > 0,
@@ -61,7 +67,7 @@ function toContext(
 }
 
 function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Statement<ContextRow> {
-  const { rooms, participants, tracks, sourceIds } = subjects;
+  const { rooms, participants, tracks, sourceIds, starters } = subjects;
   const findRows = (
     columns: readonly string[],
     table: string,
@@ -79,10 +85,52 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
         ${findRows(PARTICIPANT_COLUMNS, 'participantSessions', sql`sid ${dialect.oneOf(participants)}`)} as participants,
         ${findRows(TRACK_COLUMNS, 'publishedTracks', sql`sid ${dialect.oneOf(tracks)}`)} as tracks,
         ${dialect.jsonRows(['roomSid', 'count'], counts)} as counts,
+        ${dialect.jsonRows(['joins', 'tracks'], countedStarts(dialect, starters))} as starts,
         ${findRows(['sourceId', 'occurredAt'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
         ${registrationsVersion} as "registrationsVersion",
         (select count(*) from (select 1 from ${sql.table('fanOuts')} limit 1) as one) as "openFanOuts"`,
   };
+}
+
+/**
+ * Counts the joins of each identity in its minute, and what it published then, by this connection, those of the same minute
+ * and the one before them. Each part ends at the maximum, so that a loop does not make the count expensive.
+ */
+function countedStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuilder<unknown> {
+  const rows = dialect.rows(
+    starters.map((starter, number) => ({ ...starter, number, identity: sanitizeText(starter.identity) })),
+    { roomSid: 'text', identity: 'text', participantSid: 'text', minute: 'integer', number: 'integer' },
+  );
+  const isOfIdentity = sql`"roomSid" = one."roomSid" and identity = one.identity`;
+  const isInMinute = (column: string) =>
+    sql`${sql.ref(column)} >= one.minute and ${sql.ref(column)} < one.minute + ${sql.lit(MINUTE_MS)}`;
+  const most = sql.lit(MOST_STARTS);
+  const connections = sql`
+    select one."participantSid" as sid
+    union select sid from (
+      select sid from ${sql.table('participantSessions')} where ${isOfIdentity} and ${isInMinute('joinedAt')}
+      and "untoldUntil" is null limit ${most}
+    ) as recent
+    union select sid from (
+      select sid from ${sql.table('participantSessions')} where ${isOfIdentity} and "joinedAt" < one.minute
+      order by "joinedAt" desc limit 1
+    ) as former`;
+  return sql`(
+    select one.number, (
+      select count(*) from (
+        select 1 from ${sql.table('participantSessions')} where ${isOfIdentity} and ${isInMinute('joinedAt')}
+        and role = 'participant' limit ${most}
+      ) as joined
+    ) as joins, (
+      select coalesce(sum((
+        select count(*) from (
+          select 1 from ${sql.table('publishedTracks')} where "participantSid" = connection.sid
+          and ${isInMinute('publishedAt')} limit ${most}
+        ) as published
+      )), 0) from (${connections}) as connection
+    ) as tracks
+    from ${rows} as one order by one.number
+  ) as counted`;
 }
 
 export const ROOM_COLUMNS: readonly (keyof RoomSession)[] = [
@@ -91,11 +139,11 @@ export const ROOM_COLUMNS: readonly (keyof RoomSession)[] = [
 
 export const PARTICIPANT_COLUMNS: readonly (keyof ParticipantSession)[] = [
   ...(['sid', 'roomSid', 'identity', 'name', 'role'] as const),
-  ...(['joinedAt', 'leftAt', 'metadata', 'accessRole'] as const),
+  ...(['joinedAt', 'leftAt', 'metadata', 'accessRole', 'untoldUntil'] as const),
 ];
 
 export const TRACK_COLUMNS: readonly (keyof PublishedTrack)[] = [
-  ...(['sid', 'participantSid', 'roomSid', 'track', 'publishedAt', 'unpublishedAt'] as const),
+  ...(['sid', 'participantSid', 'roomSid', 'track', 'publishedAt', 'unpublishedAt', 'untoldUntil'] as const),
 ];
 
 /** Whether a row is a participant who has joined and not left. */

@@ -45,6 +45,12 @@ export type DomainEvent = {
   readonly occurredAt: number;
   readonly subject: EventSubject;
   readonly isReconciled: boolean;
+  /** Left out: see start-limits.ts. It changes the count of participants all the same. */
+  readonly isUntold?: boolean | undefined;
+  /** Reported some time after it happened: participants were counted then. */
+  readonly isLate?: boolean | undefined;
+  /** The instant before which the next events of this kind and participant are left out. */
+  readonly limitedUntil?: number | undefined;
 };
 
 export type EventContext = {
@@ -66,6 +72,9 @@ export function toNewEvent(domainEvent: DomainEvent, context: EventContext): New
     id: context.id,
     sequence,
     ...(domainEvent.isReconciled ? { reconciled: true } : {}),
+    ...(domainEvent.limitedUntil === undefined
+      ? {}
+      : { limitedUntil: new Date(domainEvent.limitedUntil).toISOString() }),
     ...domainEvent.subject,
   };
   return {

@@ -1,3 +1,4 @@
+import { toMinute } from './start-limits.ts';
 import type {
   ChangedPresence,
   EventContext,
@@ -5,10 +6,12 @@ import type {
   ParticipantSession,
   PresenceStore,
   PublishedTrack,
+  Starter,
+  Starts,
 } from './store.ts';
 
 /** The sids that a transaction is about. */
-export type PresenceSubjects = Omit<EventSubjects, 'sourceIds'>;
+export type PresenceSubjects = Omit<EventSubjects, 'sourceIds' | 'starters'>;
 
 /**
  * Presence for the events of one transaction, read before the first event and saved after the last, because on PostgreSQL
@@ -25,6 +28,7 @@ export class PresenceBatch {
   readonly #counts = new Map<string, number>();
   /** When somebody left each room last, as it was stored. */
   readonly #lastLeavings = new Map<string, number>();
+  readonly #starts = new Map<string, Starts>();
   readonly #changed = new Set<string>();
   readonly #changedTracks = new Set<string>();
   /** Rooms whose present participants have all been read. */
@@ -34,17 +38,18 @@ export class PresenceBatch {
     this.#store = store;
   }
 
-  /** `context` was read for these participants. */
+  /** `context` was read for these participants and starters. */
   static of(
     store: PresenceStore,
-    { participants, tracks, presentCounts }: EventContext,
-    readParticipants: readonly string[],
+    { participants, tracks, presentCounts, starts }: EventContext,
+    read: Pick<EventSubjects, 'participants' | 'starters'>,
   ): PresenceBatch {
     const batch = new PresenceBatch(store);
-    for (const sid of readParticipants) batch.#participants.set(sid, undefined);
+    for (const sid of read.participants) batch.#participants.set(sid, undefined);
     for (const participant of participants) batch.#keepParticipant(participant);
     for (const track of tracks) batch.#keepTrack(track);
     for (const [sid, count] of presentCounts) batch.#counts.set(sid, count);
+    for (const [number, starter] of read.starters.entries()) batch.#keepStarts(starter, starts[number]);
     return batch;
   }
 
@@ -116,6 +121,15 @@ export class PresenceBatch {
     return this.#counts.get(roomSid) ?? 0;
   }
 
+  /** Counts one more join or track of the identity in the minute of `at`, and returns their number. */
+  countStart(kind: keyof Starts, { roomSid, identity }: ParticipantKey, at: number): number {
+    const key = toKey({ roomSid, identity, minute: toMinute(at) });
+    const before = this.#starts.get(key) ?? NO_STARTS;
+    const count = before[kind] + 1;
+    this.#starts.set(key, { ...before, [kind]: count });
+    return count;
+  }
+
   /** Returns a track that was read with the batch or published during it. */
   findTrack(sid: string): PublishedTrack | undefined {
     return this.#tracks.get(sid);
@@ -162,11 +176,28 @@ export class PresenceBatch {
     this.#participantsOf.set(roomSid, ofRoom.add(sid));
   }
 
+  #keepStarts(starter: Starter, { joins, tracks }: Starts = NO_STARTS): void {
+    const known = this.#starts.get(toKey(starter)) ?? NO_STARTS;
+    // Two connections of one identity may see different tracks.
+    this.#starts.set(toKey(starter), {
+      joins: Math.max(joins, known.joins),
+      tracks: Math.max(tracks, known.tracks),
+    });
+  }
+
   #keepTrack(track: PublishedTrack): void {
     this.#tracks.set(track.sid, track);
     const ofParticipant = this.#tracksOf.get(track.participantSid) ?? new Set();
     this.#tracksOf.set(track.participantSid, ofParticipant.add(track.sid));
   }
+}
+
+const NO_STARTS: Starts = { joins: 0, tracks: 0 };
+
+type ParticipantKey = Pick<ParticipantSession, 'roomSid' | 'identity'>;
+
+function toKey({ roomSid, identity, minute }: Omit<Starter, 'participantSid'>): string {
+  return JSON.stringify([roomSid, identity, minute]);
 }
 
 function isPresent(participant: ParticipantSession | undefined): boolean {

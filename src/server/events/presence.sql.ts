@@ -183,6 +183,7 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
       leftAt: 'integer',
       metadata: 'text',
       accessRole: 'text',
+      untoldUntil: 'integer',
     },
   );
   const columns = columnList(PARTICIPANT_COLUMNS);
@@ -192,7 +193,8 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
       insert into ${sql.table('participantSessions')} (${columns}) select ${columns} from ${rows} as listed where true
       on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
         name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt",
-        metadata = excluded.metadata, "accessRole" = excluded."accessRole"`,
+        metadata = excluded.metadata, "accessRole" = excluded."accessRole",
+        "untoldUntil" = excluded."untoldUntil"`,
   };
 }
 
@@ -309,6 +311,7 @@ function savedTracks(dialect: SqlDialect, tracks: readonly PublishedTrack[]): St
     track: 'text',
     publishedAt: 'integer',
     unpublishedAt: 'integer',
+    untoldUntil: 'integer',
   });
   const columns = columnList(TRACK_COLUMNS);
   return {
@@ -316,7 +319,8 @@ function savedTracks(dialect: SqlDialect, tracks: readonly PublishedTrack[]): St
     // With `where true` SQLite does not take the following `on` for that of a join.
     sql: sql`
       insert into ${sql.table('publishedTracks')} (${columns}) select ${columns} from ${rows} as listed where true
-      on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt"`,
+      on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt",
+        "untoldUntil" = excluded."untoldUntil"`,
   };
 }
 

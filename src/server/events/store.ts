@@ -154,13 +154,27 @@ export type EventSubjects = {
   readonly participants: readonly string[];
   readonly tracks: readonly string[];
   readonly sourceIds: readonly string[];
+  readonly starters: readonly Starter[];
 };
+
+/** Somebody who joins or publishes, and the minute in which that happens. */
+export type Starter = {
+  readonly roomSid: string;
+  readonly identity: string;
+  readonly participantSid: string;
+  /** Its beginning. */
+  readonly minute: number;
+};
+
+export type Starts = { readonly joins: number; readonly tracks: number };
 
 export type EventContext = LockedRooms & {
   readonly participants: readonly ParticipantSession[];
   readonly tracks: readonly PublishedTrack[];
   /** Participants present in each room. An empty room is not in the map. */
   readonly presentCounts: ReadonlyMap<string, number>;
+  /** What each of the starters has started in the minute, counted no further than to the maximum; in their order. */
+  readonly starts: readonly Starts[];
   /** When the events that are stored already happened, by their sourceIds. */
   readonly knownInstants: ReadonlyMap<string, number>;
   /** Version of the registrations of webhooks. */
@@ -207,9 +221,13 @@ export type ParticipantSession = {
   readonly metadata: string | null;
   /** Role of the token with which the participant joined; null for tokens that another program issued. */
   readonly accessRole: string | null;
+  /**
+   * The end of the minute for whose maximum of joins this one came too late: no event has reported it. Null for all others.
+   */
+  readonly untoldUntil: number | null;
 };
 
-/** A track for which track_published was stored. LiveKit gives each publication a sid of its own. */
+/** A published track. LiveKit gives each publication a sid of its own. */
 export type PublishedTrack = {
   readonly sid: string;
   readonly participantSid: string;
@@ -218,6 +236,8 @@ export type PublishedTrack = {
   readonly track: string;
   readonly publishedAt: number;
   readonly unpublishedAt: number | null;
+  /** As with participants. */
+  readonly untoldUntil: number | null;
 };
 
 /** Events whose deliveries are not all stored yet: see fan-out.ts. */

@@ -10,6 +10,7 @@ import {
   finishRoom,
   joinNow,
   leaveNow,
+  limitStart,
   mergeDetails,
   publishNow,
   readTrackSid,
@@ -146,7 +147,11 @@ async function join(
     await presence.saveParticipant(participant);
     return { domainEvents: [], session };
   }
-  const joining = await joinNow(presence, session, { participant, isReconciled: false });
+  const { roomSid, identity, joinedAt: at } = participant;
+  const { untoldUntil = null, limitedUntil } = limitStart(presence, { kind: 'joins', roomSid, identity, at });
+  const joining = await joinNow(presence, session, {
+    ...{ participant: { ...participant, untoldUntil }, isReconciled: false, limitedUntil },
+  });
   const leftAt = known?.leftAt ?? session.endedAt;
   if (leftAt === null) return joining;
   // The participant's end was reported before its join. Both are published now, in order.
@@ -204,15 +209,22 @@ async function changeTrack(
   const publisher = { ...(known ?? info), roomSid };
   const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);
   const change = { track, occurredAt, isReconciled: false };
-  if (type === 'track_published') {
-    const published = publishNow(presence, publisher, change);
-    return published === undefined ? [] : [published];
-  }
   const published = presence.findTrack(readTrackSid(track));
+  if (type === 'track_published' && published !== undefined) return [];
+  const { identity } = publisher;
+  const limit = (): ReturnType<typeof limitStart> =>
+    limitStart(presence, { kind: 'tracks', roomSid, identity, at: event.createdAt });
+  if (type === 'track_published') {
+    const { untoldUntil, limitedUntil } = limit();
+    const untold = { untoldUntil: untoldUntil ?? known?.untoldUntil, limitedUntil };
+    const told = publishNow(presence, publisher, { ...change, ...untold });
+    return told === undefined ? [] : [told];
+  }
   if (published !== undefined && published.unpublishedAt === null)
     unpublishNow(presence, publisher, { ...change, track: published });
   // The media server's TrackInfo is newer than the stored one.
-  return [trackEvent(type, publisher, change)];
+  const untoldUntil = published === undefined ? limit().untoldUntil : published.untoldUntil;
+  return [trackEvent(type, publisher, { ...change, isUntold: untoldUntil != null })];
 }
 
 /** Whether the stream was rejected: it never entered its room, and no ingress_started was sent for it. */

@@ -1,5 +1,6 @@
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import type { PresenceBatch } from '../events/presence-batch.ts';
+import { MINUTE_MS, MOST_STARTS, toMinute } from '../events/start-limits.ts';
 import type { ParticipantSession, PublishedTrack, RoomSession } from '../events/store.ts';
 import type { LeaveReason, MediaEventParticipant } from '../platform/livekit/media-event.ts';
 
@@ -28,6 +29,12 @@ export function newSession({
   return { sid, name, createdAt, startedAt: null, endedAt: null, sequence: 0, metadata: null };
 }
 
+type Joining = {
+  readonly participant: JoinedParticipant;
+  readonly isReconciled: boolean;
+  readonly limitedUntil?: number | undefined;
+};
+
 type JoinedParticipant = ParticipantSession & { readonly joinedAt: number };
 
 /**
@@ -37,14 +44,14 @@ type JoinedParticipant = ParticipantSession & { readonly joinedAt: number };
 export async function joinNow(
   presence: PresenceBatch,
   session: RoomSession,
-  joining: { readonly participant: JoinedParticipant; readonly isReconciled: boolean },
+  joining: Joining,
 ): Promise<Changes> {
-  const { isReconciled } = joining;
+  const { isReconciled, limitedUntil } = joining;
   const joinedAt = Math.max(joining.participant.joinedAt, session.createdAt);
   const participant = { ...joining.participant, joinedAt };
   await presence.saveParticipant(participant);
   const time = { occurredAt: participant.joinedAt, isReconciled };
-  const joined = participantEvent('participant_joined', participant, time);
+  const joined = participantEvent('participant_joined', participant, { ...time, limitedUntil });
   if (session.startedAt !== null) return { domainEvents: [joined], session };
   // Stored only if the media server's own event has not been stored before.
   const created = roomEvent('room_created', session, { occurredAt: session.createdAt, isReconciled: true });
@@ -137,11 +144,58 @@ export async function returnNow(
   time: EventTime,
 ): Promise<Pick<Required<Changes>, 'domainEvents' | 'undone'>> {
   const { sid } = participant;
-  await presence.saveParticipant({ ...participant, leftAt: null });
+  const returned = { ...participant, leftAt: null, untoldUntil: null };
+  await presence.saveParticipant(returned);
   return {
-    domainEvents: [participantEvent('participant_joined', participant, time)],
+    domainEvents: [participantEvent('participant_joined', returned, time)],
     undone: [`participant_joined:${sid}`, `participant_left:${sid}`],
   };
+}
+
+/**
+ * Reports the join of somebody that was left out at first, and the tracks that are still published then: `listed` are those
+ * of the media server. Not more of them at once than in a minute.
+ */
+export async function tellLate(
+  presence: PresenceBatch,
+  participant: ParticipantSession,
+  { tracks: listed, now }: { readonly tracks: readonly { readonly sid: string }[]; readonly now: number },
+): Promise<readonly DomainEvent[]> {
+  const mayTell = ({ untoldUntil }: { readonly untoldUntil: number | null }): boolean =>
+    untoldUntil !== null && untoldUntil <= now;
+  const told = { ...participant, untoldUntil: null };
+  const joins = mayTell(participant);
+  if (joins) await presence.saveParticipant(told);
+  else if (participant.untoldUntil !== null) return [];
+  const tracks = presence
+    .listPublished(participant.sid)
+    .filter((track) => mayTell(track) && listed.some(({ sid }) => sid === track.sid))
+    .slice(0, MOST_STARTS);
+  for (const track of tracks) presence.saveTrack({ ...track, untoldUntil: null });
+  const toTime = (occurredAt: number) => ({ occurredAt, isReconciled: false, isLate: true });
+  const joined = participantEvent('participant_joined', told, toTime(participant.joinedAt ?? now));
+  const published = tracks.map(({ track, publishedAt }) =>
+    trackEvent('track_published', told, { track: JSON.parse(track), ...toTime(publishedAt) }),
+  );
+  return [...(joins ? [joined] : []), ...published];
+}
+
+/** Returns whether the start is left out, or the last one that is reported in its minute. */
+export function limitStart(
+  presence: PresenceBatch,
+  {
+    kind,
+    at,
+    ...starter
+  }: Pick<ParticipantSession, 'roomSid' | 'identity'> & {
+    readonly kind: 'joins' | 'tracks';
+    readonly at: number;
+  },
+): { readonly untoldUntil?: number; readonly limitedUntil?: number } {
+  const count = presence.countStart(kind, starter, at);
+  const until = toMinute(at) + MINUTE_MS;
+  if (count > MOST_STARTS) return { untoldUntil: until };
+  return count === MOST_STARTS ? { limitedUntil: until } : {};
 }
 
 export type TrackInfo = Readonly<Record<string, unknown>>;
@@ -153,11 +207,17 @@ export function readTrackSid(track: TrackInfo): string {
 
 type Publisher = Pick<ParticipantSession, 'sid' | 'identity' | 'name' | 'roomSid'>;
 
+type Publishing = EventTime &
+  Pick<DomainEvent, 'limitedUntil'> & {
+    readonly track: TrackInfo;
+    readonly untoldUntil?: number | null | undefined;
+  };
+
 /** Returns undefined when the track is known already. */
 export function publishNow(
   presence: PresenceBatch,
   publisher: Publisher,
-  { track, ...time }: EventTime & { readonly track: TrackInfo },
+  { track, untoldUntil = null, ...time }: Publishing,
 ): DomainEvent | undefined {
   const sid = readTrackSid(track);
   if (presence.findTrack(sid) !== undefined) return undefined;
@@ -168,8 +228,9 @@ export function publishNow(
     track: JSON.stringify(track),
     publishedAt: time.occurredAt,
     unpublishedAt: null,
+    untoldUntil,
   });
-  return trackEvent('track_published', publisher, { track, ...time });
+  return trackEvent('track_published', publisher, { track, ...time, isUntold: untoldUntil !== null });
 }
 
 /** Ends a track, which was published before. */
@@ -184,14 +245,17 @@ export function unpublishNow(
     track: JSON.parse(track.track),
     occurredAt,
     isReconciled: time.isReconciled,
+    isUntold: track.untoldUntil !== null,
   });
 }
+
+type Telling = Pick<DomainEvent, 'isUntold' | 'isLate' | 'limitedUntil'>;
 
 /** LiveKit gives every publication a new sid, so that the sid identifies the event. */
 export function trackEvent(
   type: 'track_published' | 'track_unpublished',
   { sid, identity, name }: Omit<Publisher, 'roomSid'>,
-  { track, ...time }: EventTime & { readonly track: TrackInfo },
+  { track, ...time }: EventTime & Telling & { readonly track: TrackInfo },
 ): DomainEvent {
   const sourceId = `${type}:${readTrackSid(track)}`;
   return { type, sourceId, subject: { participant: { sid, identity, name }, track }, ...time };
@@ -208,9 +272,9 @@ export function roomEvent(
 function participantEvent(
   type: 'participant_joined' | 'participant_left',
   participant: ParticipantSession,
-  { occurredAt, isReconciled, leaveReason }: EventTime & { readonly leaveReason?: LeaveReason | undefined },
+  { leaveReason, ...time }: EventTime & Telling & { readonly leaveReason?: LeaveReason | undefined },
 ): DomainEvent {
-  const { sid, identity, name, joinedAt, metadata, accessRole } = participant;
+  const { sid, identity, name, joinedAt, metadata, accessRole, untoldUntil } = participant;
   const subject: EventSubject['participant'] = {
     sid,
     identity,
@@ -220,7 +284,10 @@ function participantEvent(
     ...(joinedAt === null ? {} : { joinedAt: new Date(joinedAt).toISOString() }),
     ...(leaveReason === undefined ? {} : { leaveReason }),
   };
-  return { type, sourceId: `${type}:${sid}`, occurredAt, subject: { participant: subject }, isReconciled };
+  return {
+    ...{ type, sourceId: `${type}:${sid}`, subject: { participant: subject } },
+    ...{ isUntold: untoldUntil !== null, ...time },
+  };
 }
 
 const SYSTEM_KINDS = ['EGRESS', 'AGENT'];
@@ -238,6 +305,7 @@ export function toSession(
     role: toRole(info),
     joinedAt: info.joinedAt ?? joinedAt,
     leftAt: null,
+    untoldUntil: null,
     ...mergeDetails(info, { metadata: null, accessRole: null }),
   };
 }

@@ -28,6 +28,7 @@ import {
   reopenRoom,
   returnNow,
   roomEvent,
+  tellLate,
   toSession,
   unpublishNow,
 } from './presence-changes.ts';
@@ -232,7 +233,7 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
       ...presence.changes(),
       rooms: withChangedMetadata(changed, locked.sessions),
     });
-    return aligned.filter(({ domainEvents }) => domainEvents.length > 0).length;
+    return aligned.filter(({ domainEvents }) => domainEvents.some(({ isReconciled }) => isReconciled)).length;
   });
 }
 
@@ -335,7 +336,7 @@ async function alignPresence(
     }
     const publisher = (await presence.findParticipant(joined.sid)) ?? joined;
     if (publisher.role === 'participant' && publisher.leftAt === null)
-      domainEvents.push(...alignTracks(deps, presence, { publisher, tracks: participant.tracks }));
+      domainEvents.push(...(await alignTracks(deps, presence, { publisher, tracks: participant.tracks })));
   }
   return { domainEvents, session: current, undone };
 }
@@ -345,23 +346,22 @@ type Publishing = {
   readonly tracks: Participant['tracks'];
 };
 
-function alignTracks(
+async function alignTracks(
   deps: AlignDeps,
   presence: PresenceBatch,
   { publisher, tracks }: Publishing,
-): readonly DomainEvent[] {
+): Promise<readonly DomainEvent[]> {
   const { roomSid, joinedAt } = publisher;
   const now = deps.clock.now();
   const time = { occurredAt: Math.max(now, joinedAt ?? now), isReconciled: true };
   const unpublished = presence
     .listPublished(publisher.sid)
-    .filter(({ sid }) => !tracks.some((track) => track.sid === sid))
-    .filter(({ sid }) => markMissing(deps, { sid, roomSid }))
+    .filter(({ sid }) => !tracks.some((track) => track.sid === sid) && markMissing(deps, { sid, roomSid }))
     .map((track) => unpublishNow(presence, publisher, { ...time, track }));
   const published = tracks
     .filter(({ sid }) => presence.findTrack(sid) === undefined && markMissing(deps, { sid, roomSid }))
     .flatMap((track) => publishNow(presence, publisher, { ...time, track }) ?? []);
-  return [...unpublished, ...published];
+  return [...(await tellLate(presence, publisher, { tracks, now })), ...unpublished, ...published];
 }
 
 /** Whether a difference counts as a missed event. What changed at `since` may not be listed yet, or still be listed. */

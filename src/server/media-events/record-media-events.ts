@@ -3,7 +3,8 @@ import { placeInSecond } from '../events/event-arrival.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
-import type { EventSubjects, RoomSession } from '../events/store.ts';
+import { toMinute } from '../events/start-limits.ts';
+import type { EventSubjects, RoomSession, Starter } from '../events/store.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -58,12 +59,12 @@ async function record(
   const closed = await findClosedRooms(deps.findRoomRecord, names);
   const inTransaction = { ...deps, releaseFolder: (one: Recording) => void withoutFile.push(one) };
   const stored = await appendEvents(deps, async (store, appender) => {
-    const subjects = collectSubjects(received);
+    const subjects = collectSubjects(received, deps.clock.now());
     const context = await store.presence.lockAndRead(subjects, rooms);
     appender.setContext(context, subjects.sourceIds);
     const sessions = new Map(context.sessions.map((session) => [session.sid, session]));
     const free = received.filter(({ room }) => !context.busy.has(room?.sid ?? ''));
-    const presence = PresenceBatch.of(store.presence, context, subjects.participants);
+    const presence = PresenceBatch.of(store.presence, context, subjects);
     const changed = new Map<string, RoomSession>();
     for (const one of free) {
       const event = { ...one, createdAt: placeInSecond(one.createdAt, one.receivedAt ?? deps.clock.now()) };
@@ -92,13 +93,25 @@ async function record(
 /**
  * The rooms of all events are locked before anything else, so that two instances never wait for each other in a circle.
  */
-function collectSubjects(events: readonly MediaEvent[]): EventSubjects {
+function collectSubjects(events: readonly MediaEvent[], now: number): EventSubjects {
   return {
     rooms: unique(events.flatMap(({ room }) => room?.sid ?? [])),
     participants: unique(events.flatMap(({ participant }) => participant?.sid ?? [])),
     tracks: unique(events.flatMap(({ track }) => (track === undefined ? [] : readTrackSid(track)))),
     sourceIds: unique(events.flatMap(likelySourceIds)),
+    starters: events.flatMap((event) => toStarter(event, now)),
   };
+}
+
+/** Whose joins or tracks in this minute the event depends on. */
+function toStarter({ type, room, participant, ...event }: MediaEvent, now: number): readonly Starter[] {
+  if (room === undefined || participant === undefined) return [];
+  const isJoin = type === 'participant_joined';
+  if (!isJoin && !type.startsWith('track_')) return [];
+  const reportedAt = placeInSecond(event.createdAt, event.receivedAt ?? now);
+  const minute = toMinute((isJoin ? participant.joinedAt : undefined) ?? reportedAt);
+  const { sid: participantSid, identity } = participant;
+  return [{ roomSid: room.sid, identity, participantSid, minute }];
 }
 
 function unique(names: readonly string[]): readonly string[] {

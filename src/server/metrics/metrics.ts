@@ -34,6 +34,7 @@ export type Metrics = {
   readonly observeAttempt: (attempt: DeliveryAttempt) => void;
   readonly countRefusedEvent: () => void;
   readonly countBlockedJoin: () => void;
+  readonly countUntoldEvent: (type: string) => void;
   readonly countRejectedWebhook: (reason: string) => void;
   readonly countTakeovers: (takeover: {
     readonly kind: 'delivery' | 'reconciler';
@@ -114,6 +115,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     ...observeWith(instruments),
     countRefusedEvent: () => refused.inc(),
     countBlockedJoin: () => losses.blockedJoins.inc(),
+    countUntoldEvent: (event) => losses.untoldEvents.inc({ event }),
     countRejectedWebhook: (reason) => rejected.inc({ reason }),
     countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
     countLostAuditEntries: (count) => losses.auditEntries.inc(count),
@@ -308,6 +310,8 @@ export function describeMetric(metric: object): readonly MetricDescription[] {
   return [{ name: metric.name, type: metric.constructor.name.toLowerCase(), labels, help }];
 }
 
+const LIMITED_EVENTS = ['participant_joined', 'participant_left', 'track_published', 'track_unpublished'];
+
 /** Counts what an instance that dies, a database that is unavailable for long, or a key that asks for too much leads to. */
 function createLossCounters(registry: Registry) {
   const registers = [registry];
@@ -341,5 +345,23 @@ function createLossCounters(registry: Registry) {
     help: 'Joins of blocked people with older tokens, which no event reports: they are removed at once',
     registers,
   });
-  return { takeovers, auditEntries, unkeptEntries, keyLimits, blockedJoins };
+  return {
+    takeovers,
+    auditEntries,
+    unkeptEntries,
+    keyLimits,
+    blockedJoins,
+    untoldEvents: createUntoldCounter(registers),
+  };
+}
+
+function createUntoldCounter(registers: Registry[]): Counter<'event'> {
+  const untoldEvents = new Counter({
+    name: 'rtc_events_left_out_total',
+    help: 'Events that were left out, because their participant joined or published more often than 30 times in the minute',
+    labelNames: ['event'],
+    registers,
+  });
+  for (const event of LIMITED_EVENTS) untoldEvents.inc({ event }, 0);
+  return untoldEvents;
 }

@@ -151,8 +151,10 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
       "joinedAt" ${integer},
       "leftAt" ${integer},
       "metadata" ${text},
-      "accessRole" ${text}
+      "accessRole" ${text},
+      "untoldUntil" ${integer}
     )`,
+    sql`create index "participantSessionsOfIdentity" on "participantSessions" ("roomSid", "identity", "joinedAt")`,
     sql`create index "participantSessionsOfRoom" on "participantSessions" ("roomSid", "leftAt")`,
     sql`create table "publishedTracks" (
       "sid" ${text} not null primary key,
@@ -160,8 +162,10 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
       "roomSid" ${text} not null,
       "track" ${text} not null,
       "publishedAt" ${integer} not null,
-      "unpublishedAt" ${integer}
+      "unpublishedAt" ${integer},
+      "untoldUntil" ${integer}
     )`,
+    sql`create index "publishedTracksOfParticipant" on "publishedTracks" ("participantSid", "publishedAt")`,
     sql`create index "publishedTracksOfRoom" on "publishedTracks" ("roomSid", "unpublishedAt")`,
     sql`create index "publishedTracksOldest" on "publishedTracks" ("publishedAt")`,
     sql`create table "comparisons" (

@@ -182,6 +182,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
         leftAt: null,
         metadata: null,
         accessRole: null,
+        untoldUntil: null,
         ...changes,
       });
       const room = { createdAt: 900, startedAt: 1000, endedAt: null, sequence: 1, metadata: null };

@@ -15,17 +15,21 @@ const ROOM: RoomSession = {
 };
 const ADA: ParticipantSession = {
   ...{ sid: 'PA_1', roomSid: 'RM_1', identity: 'ada', name: 'Ada', role: 'participant' },
-  ...{ joinedAt: 10, leftAt: null, metadata: '{"team":"a"}', accessRole: null },
+  ...{ joinedAt: 10, leftAt: null, metadata: '{"team":"a"}', accessRole: null, untoldUntil: null },
 };
 const TRACK: PublishedTrack = {
   ...{ sid: 'TR_1', participantSid: 'PA_1', roomSid: 'RM_1', track: '{"sid":"TR_1"}' },
-  ...{ publishedAt: 11, unpublishedAt: null },
+  ...{ publishedAt: 11, unpublishedAt: null, untoldUntil: null },
 };
 const SUBJECTS = {
   rooms: ['RM_2', 'RM_1'],
   participants: ['PA_1', 'PA_9'],
   tracks: ['TR_1'],
   sourceIds: ['EV_known', 'EV_new'],
+  starters: [
+    { roomSid: 'RM_1', identity: 'ada', participantSid: 'PA_1', minute: 0 },
+    { roomSid: 'RM_1', identity: 'bob', participantSid: 'PA_2', minute: 0 },
+  ],
 };
 
 describe.each([
@@ -54,12 +58,16 @@ describe.each([
       participants: [ADA],
       tracks: [TRACK],
       presentCounts: new Map([['RM_1', 1]]),
+      starts: [
+        { joins: 1, tracks: 1 },
+        { joins: 0, tracks: 0 },
+      ],
       knownInstants: new Map([['EV_known', makeEvent('known').occurredAt]]),
       registrationsVersion: 1,
       isFanOutOpen: false,
     });
     await store.fanOuts.insert([{ eventId: 'known', createdAt: 1, afterCreatedAt: null, afterId: null }]);
-    const none = { rooms: [], participants: [], tracks: [], sourceIds: [] };
+    const none = { rooms: [], participants: [], tracks: [], sourceIds: [], starters: [] };
     expect(await store.transaction((within) => within.presence.lockAndRead(none, 'all'))).toMatchObject({
       ...{ sessions: [], participants: [], tracks: [], isFanOutOpen: true },
     });

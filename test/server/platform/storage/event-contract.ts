@@ -466,7 +466,7 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
       const { presence } = store;
       const track = (sid: string, fields: Partial<PublishedTrack> = {}): PublishedTrack => ({
         ...{ sid, participantSid: 'PA_1', roomSid: 'RM_1', track: `{"sid":"${sid}"}` },
-        ...{ publishedAt: 5, unpublishedAt: null, ...fields },
+        ...{ publishedAt: 5, unpublishedAt: null, untoldUntil: null, ...fields },
       });
       await presence.saveRooms([newRoom('RM_1', { endedAt: 9 }), newRoom('RM_2')]);
       await presence.saveTracks([]);
@@ -661,6 +661,7 @@ function newParticipant(sid: string, changes: Partial<ParticipantSession> = {}):
     leftAt: null,
     metadata: null,
     accessRole: null,
+    untoldUntil: null,
     ...changes,
   };
 }

@@ -40,7 +40,7 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
     ) => {
       const sid = changes.sid ?? `PA_${identity}_${joinedAt}`;
       const who = { sid, identity, name: identity, role: 'participant', roomSid: 'RM_1' } as const;
-      const details = { joinedAt, leftAt, metadata: null, accessRole: null };
+      const details = { joinedAt, leftAt, metadata: null, accessRole: null, untoldUntil: null };
       return store.presence.saveParticipant({ ...who, ...details, ...changes });
     };
     const list = async (query: Partial<SessionQuery> = {}) =>
@@ -179,6 +179,7 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
       await open('RM_2');
       const track = (sid: string, roomSid: string, publishedAt: number) => ({
         ...{ sid, roomSid, publishedAt, participantSid: 'PA_1', track: '{}', unpublishedAt: null },
+        untoldUntil: null,
       });
       const tracks = [track('TR_1', 'RM_1', 1000), track('TR_2', 'RM_1', 1500), track('TR_3', 'RM_2', 1000)];
       await store.presence.saveTracks([...tracks, track('TR_4', 'RM_gone', 1000)]);
