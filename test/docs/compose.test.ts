@@ -37,6 +37,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
   API_SECRET: 'secret-of-the-api'.padEnd(64, '0'),
   LIVEKIT_API_KEY: 'key-of-livekit',
   LIVEKIT_API_SECRET: 'secret-of-livekit'.padEnd(64, '0'),
+  EGRESS_API_SECRET: 'secret-of-egress'.padEnd(64, '0'),
+  INGRESS_API_SECRET: 'secret-of-ingress'.padEnd(64, '0'),
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
   POSTGRES_PASSWORD: 'password-of-postgres',
   REDIS_PASSWORD: 'password-of-redis',
@@ -82,16 +84,25 @@ function containers(isMeant: (container: Container, name: string) => boolean = (
 const runsOn = ({ restart }: Container): boolean => restart !== undefined;
 
 describe('compose.yaml', () => {
-  it.each(['livekit', 'egress', 'ingress'])(
-    "gives %s the media server's key pair, and not our API's",
-    (name) => {
-      const environment = JSON.stringify(makeEnvironment(name));
-      expect(environment).toContain(VARIABLES.LIVEKIT_API_KEY);
-      expect(environment).toContain(VARIABLES.LIVEKIT_API_SECRET);
-      expect(environment).not.toContain(VARIABLES.API_SECRET);
-      expect(environment).not.toContain(VARIABLES.API_KEY);
-    },
-  );
+  it.each([
+    ['livekit', ['LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET', 'EGRESS_API_SECRET', 'INGRESS_API_SECRET']],
+    ['egress', ['EGRESS_API_SECRET']],
+    ['ingress', ['INGRESS_API_SECRET']],
+  ])('gives %s of all keys and secrets only its own', (name, own) => {
+    const environment = JSON.stringify(makeEnvironment(name));
+    const given = Object.entries(VARIABLES).filter(
+      ([variable, value]) => variable.includes('_API_') && environment.includes(value),
+    );
+    expect(given.map(([variable]) => variable)).toEqual(own);
+    expect(environment).not.toContain(VARIABLES.API_SECRET);
+    expect(environment).not.toContain(VARIABLES.API_KEY);
+  });
+
+  it.each(['egress', 'ingress'])('gives %s a pair that the media server knows', (name) => {
+    const { LIVEKIT_CONFIG = '' } = makeEnvironment('livekit');
+    const worker = parse(makeEnvironment(name)[`${name.toUpperCase()}_CONFIG_BODY`] ?? '');
+    expect(parse(LIVEKIT_CONFIG).keys).toMatchObject({ [worker.api_key]: worker.api_secret });
+  });
 
   it.each(['service', 'stt-live', 'stt-post'])('starts %s with both pairs', (name) => {
     expect(loadConfig(makeEnvironment(name))).toMatchObject({
