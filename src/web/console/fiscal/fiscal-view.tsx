@@ -246,12 +246,7 @@ function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
         <dt>{say('Birth date')}</dt>
         <dd>
           {birthDate}
-          {otherBirthDate !== null && (
-            <span className="faint">
-              {' '}
-              {say('or')} {otherBirthDate}
-            </span>
-          )}
+          {otherBirthDate !== null && <span className="faint">{` ${say('or')} ${otherBirthDate}`}</span>}
         </dd>
       </div>
       <div>
@@ -263,10 +258,7 @@ function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
         <dd>
           {birthplace.name} ({birthplace.province})
           {today !== null && today.name !== birthplace.name && (
-            <span className="faint">
-              {' '}
-              {say('today')} {today.name}
-            </span>
+            <span className="faint">{` ${say('today')} ${today.name}`}</span>
           )}
         </dd>
       </div>
