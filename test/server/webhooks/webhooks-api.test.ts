@@ -351,7 +351,14 @@ describe('a delivery', () => {
     expect(sentAt).toBeGreaterThan(startedAt - 1000);
     expect(sentAt).toBeLessThanOrEqual(Date.now());
     expect(Object.keys(body).sort()).toEqual(['event', 'id', 'room', 'sequence', 'timestamp']);
-    expect(Object.keys(body.room).sort()).toEqual(['createdAt', 'endedAt', 'id', 'name', 'numParticipants']);
+    expect(Object.keys(body.room).sort()).toEqual([
+      'createdAt',
+      'endedAt',
+      'id',
+      'metadata',
+      'name',
+      'numParticipants',
+    ]);
     expect(body).toMatchObject({
       event: 'room_finished',
       room: { id: `RM_${name}`, name, numParticipants: 0 },
