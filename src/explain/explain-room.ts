@@ -1,6 +1,5 @@
 import { formatDuration, plural } from '../contract/amounts.ts';
 import type { Block } from '../contract/blocks.ts';
-import type { Event } from '../contract/events.ts';
 import type { Participant } from '../contract/participants.ts';
 import type { Room } from '../contract/rooms.ts';
 import type { Session, SessionDetail } from '../contract/sessions.ts';
@@ -76,7 +75,7 @@ async function explainCall(
     compare(room, session),
     ...(session === undefined ? [] : [partOfResults(session)]),
     await explainDeliveries(reading, events),
-    partOfBlocks(name, blocks, events),
+    partOfBlocks(name, blocks),
   ];
   const present = people?.map(({ identity }) => identity);
   const { next, ...combined } = combine(parts);
@@ -151,8 +150,8 @@ function compare(room: Room | undefined, session: Session | undefined): Part {
   };
 }
 
-/** Lists blocked identities, and how often they were removed again when they joined with an older token. */
-function partOfBlocks(room: string, blocks: readonly Block[], events: readonly Event[]): Part {
+/** Lists blocked identities. A join with an older token is no event: whoever tries it is put out. */
+function partOfBlocks(room: string, blocks: readonly Block[]): Part {
   const until = ({ blockedUntil }: Block) => (blockedUntil === null ? 'for ever' : `until ${blockedUntil}`);
   return {
     timeline: blocks.map(
@@ -164,19 +163,12 @@ function partOfBlocks(room: string, blocks: readonly Block[], events: readonly E
         isTrouble: false,
       }),
     ),
-    next: blocks.map((block) => {
-      const { identity } = block;
-      const tries = events.filter(
-        ({ event, participant, timestamp }) =>
-          event === 'participant_joined' && participant?.identity === identity && timestamp > block.blockedAt,
-      ).length;
-      const came =
-        tries === 0 ? '' : `; it came back ${plural(tries, 'time')} with an older token and was put out`;
-      return step(
-        `${identity} gets no token for this room ${until(block)}${came}; let it in again`,
-        `rtc blocks remove ${shellQuote(room)} ${shellQuote(identity)}`,
-      );
-    }),
+    next: blocks.map((block) =>
+      step(
+        `${block.identity} gets no token for this room ${until(block)}, and is put out if it comes with an older one; let it in again`,
+        `rtc blocks remove ${shellQuote(room)} ${shellQuote(block.identity)}`,
+      ),
+    ),
   };
 }
 

@@ -99,7 +99,8 @@ describe('a stream into a pipe of the shell', () => {
     // One event and one room; then nothing more.
     server = await startHttpServer(({ url }, response) => {
       if (url.includes('cursor=c1')) return;
-      json(response, 200, { events: [EVENT], nextCursor: 'c1', rooms: [{ name: 'demo' }] });
+      if (url.startsWith('/v1/events')) json(response, 200, { events: [EVENT], nextCursor: 'c1' });
+      else json(response, 200, { rooms: [{ name: 'demo' }], nextCursor: null });
     });
   });
   afterAll(() => server.close());
