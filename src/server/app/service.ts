@@ -202,9 +202,15 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   const releaseFolder = (recording: Recording): void =>
     background.add(removeUnusedFolder(adapters, recording));
   const recentCounts = createRecentCounts(adapters.clock);
+  const sharedRooms = createSharedRooms(adapters.clock);
   const ingest = createIngest({
     ...appendDeps,
-    recentCounts,
+    recentCounts: {
+      note: (counts) => {
+        recentCounts.note(counts);
+        sharedRooms.forgetCounts();
+      },
+    },
     releaseFolder,
     background: background.add,
     onBlockedJoin: metrics?.countBlockedJoin,
@@ -232,7 +238,6 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   closers.add(() => purge.close());
   metrics?.watchRefusedPurge(purge.refusedSince);
   metrics?.watchMediaClock(() => adapters.mediaClock.readDifference(adapters.clock.now()));
-  const sharedRooms = createSharedRooms(adapters.clock);
   const closing = new AbortController();
   return {
     auditWriter,

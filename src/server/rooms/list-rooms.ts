@@ -76,6 +76,8 @@ export type SharedRooms = {
   readonly readList: (list: () => Promise<Buffer>) => Promise<Buffer>;
   /** A caller who has opened, changed or closed a room must find that in the next list. */
   readonly forget: () => void;
+  /** Whoever got the event of a join or leave must find it in the next list of all rooms. */
+  readonly forgetCounts: () => void;
 };
 
 /** A larger list, such as that of rooms with large metadata, is shared only while it is read. */
@@ -102,6 +104,7 @@ export function createSharedRooms(clock: Pick<Clock, 'monotonic'>): SharedRooms 
       names.forget();
       lists.forget();
     },
+    forgetCounts: lists.forget,
   };
 }
 

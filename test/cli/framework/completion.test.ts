@@ -37,7 +37,7 @@ async function complete(
 describe('completion', () => {
   it.each([
     ['ro', ['rooms']],
-    ['rooms ', ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'join', 'delete']],
+    ['rooms ', ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'join', 'closed', 'delete']],
     ['rooms l', ['list']],
     ['--profile dev rooms l', ['list']],
     ['rooms --profile dev l', ['list']],
@@ -54,11 +54,16 @@ describe('completion', () => {
     ['help ex', ['exit-codes']],
     [
       'webhooks create https://h --events room_',
-      ['room_closed', 'room_created', 'room_finished', 'room_started'],
+      ['room_closed', 'room_created', 'room_finished', 'room_join_refused', 'room_started'],
     ],
     [
       'events tail --types room_started,room_',
-      ['room_started,room_closed', 'room_started,room_created', 'room_started,room_finished'],
+      [
+        'room_started,room_closed',
+        'room_started,room_created',
+        'room_started,room_finished',
+        'room_started,room_join_refused',
+      ],
     ],
     ['webhooks create https://h --events *,room_c', ['*,room_closed', '*,room_created']],
     ['tokens create --role=ho', ['--role=host']],
