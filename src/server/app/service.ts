@@ -208,7 +208,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     recentCounts: {
       note: (counts) => {
         recentCounts.note(counts);
-        sharedRooms.forgetCounts();
+        sharedRooms.outdate();
       },
     },
     releaseFolder,

@@ -76,8 +76,8 @@ export type SharedRooms = {
   readonly readList: (list: () => Promise<Buffer>) => Promise<Buffer>;
   /** A caller who has opened, changed or closed a room must find that in the next list. */
   readonly forget: () => void;
-  /** Whoever got the event of a join or leave must find it in the next list of all rooms. */
-  readonly forgetCounts: () => void;
+  /** Whoever got the event of a join or leave must find it in the next list; further pages may go on with their names. */
+  readonly outdate: () => void;
 };
 
 /** A larger list, such as that of rooms with large metadata, is shared only while it is read. */
@@ -104,7 +104,10 @@ export function createSharedRooms(clock: Pick<Clock, 'monotonic'>): SharedRooms 
       names.forget();
       lists.forget();
     },
-    forgetCounts: lists.forget,
+    outdate: () => {
+      names.outdate(SHARED_MS);
+      lists.forget();
+    },
   };
 }
 
@@ -131,6 +134,12 @@ function shareReads<T>(clock: Pick<Clock, 'monotonic'>, keep: (value: T) => T | 
     },
     forget: (): void => {
       known = undefined;
+      reading = undefined;
+    },
+    /** What is known, or being read, is at least so old for later callers. */
+    outdate: (ageMs: number): void => {
+      if (known !== undefined)
+        known = { ...known, readAt: Math.min(known.readAt, clock.monotonic() - ageMs) };
       reading = undefined;
     },
   };
