@@ -166,7 +166,7 @@ export const REGISTRY: readonly CommandGroup[] = [
   {
     noun: 'admin',
     section: 'Service',
-    summary: 'Back up, restore and move the database, confirm its clock, change its key',
+    summary: 'Back up, restore and move the database, and more',
     verbs: ['backup', 'restore', 'migrate', 'confirm-clock', 'reencrypt'],
     load: () => import('./commands/admin.ts'),
   },

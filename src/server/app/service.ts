@@ -201,16 +201,11 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   const storeEnd = (end: RecordingEnd): Promise<Recording | undefined> => storeRecordingEnd(appendDeps, end);
   const releaseFolder = (recording: Recording): void =>
     background.add(removeUnusedFolder(adapters, recording));
-  const recentCounts = createRecentCounts(adapters.clock);
   const sharedRooms = createSharedRooms(adapters.clock);
+  const recentCounts = createRecentCounts(adapters.clock, sharedRooms.outdate);
   const ingest = createIngest({
     ...appendDeps,
-    recentCounts: {
-      note: (counts) => {
-        recentCounts.note(counts);
-        sharedRooms.outdate();
-      },
-    },
+    recentCounts,
     releaseFolder,
     background: background.add,
     onBlockedJoin: metrics?.countBlockedJoin,

@@ -162,7 +162,11 @@ export type RecentCounts = {
   readonly correct: (room: Room) => Room;
 };
 
-export function createRecentCounts(clock: Pick<Clock, 'monotonic'>): RecentCounts {
+/** @param onNote called after somebody joined or left */
+export function createRecentCounts(
+  clock: Pick<Clock, 'monotonic'>,
+  onNote: () => void = () => undefined,
+): RecentCounts {
   /** Ordered by age, the oldest count first. */
   const recent = new Map<string, { readonly count: number; readonly until: number }>();
   const forgetOld = (now: number): void => {
@@ -179,6 +183,7 @@ export function createRecentCounts(clock: Pick<Clock, 'monotonic'>): RecentCount
         recent.delete(sid);
         recent.set(sid, { count, until: now + BETTER_FOR_MS });
       }
+      if (counts.size > 0) onNote();
     },
     correct: (room) => {
       const known = recent.size === 0 ? undefined : recent.get(room.sid);

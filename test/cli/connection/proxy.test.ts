@@ -32,7 +32,7 @@ describe('the proxy of the environment', () => {
         stdout: '{"rooms":[]}\n',
       });
     }
-    expect(seenBy('proxy')).toEqual([`${NOWHERE}/v1/rooms`, `${NOWHERE}/v1/rooms`]);
+    expect(seenBy('proxy')).toEqual([`${NOWHERE}/v1/rooms?limit=1000`, `${NOWHERE}/v1/rooms?limit=1000`]);
   });
 
   it('gets no requests to this machine, or to the names of NO_PROXY', async () => {
@@ -40,7 +40,7 @@ describe('the proxy of the environment', () => {
     expect((await rtcProcess(['rooms', 'list'], { env })).code).toBe(0);
     const named = { ...env, RTC_URL: service.url.replace('127.0.0.1', 'localhost'), NO_PROXY: 'localhost' };
     expect((await rtcProcess(['rooms', 'list'], { env: named })).code).toBe(0);
-    expect(seenBy('service')).toEqual(['/v1/rooms', '/v1/rooms']);
+    expect(seenBy('service')).toEqual(['/v1/rooms?limit=1000', '/v1/rooms?limit=1000']);
     expect(seenBy('proxy')).toEqual([]);
   });
 
