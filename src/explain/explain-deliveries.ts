@@ -8,9 +8,8 @@ import type { Moment, Part } from './explanation.ts';
 
 /** Maximum webhooks that are read; each takes two requests at least. */
 const MAX_WEBHOOKS = 50;
-const PAGE = 200;
-/** Maximum pages of a webhook's failed deliveries, and of its pending ones. */
-const MAX_PAGES = 10;
+/** Maximum failed deliveries of a webhook that are read, and of pending ones. */
+const MAX_DELIVERIES = 2_000;
 
 export type Reading = { readonly client: RtcClient; readonly signal: AbortSignal };
 
@@ -37,7 +36,7 @@ export async function explainDeliveries(reading: Reading, events: readonly Event
       parts.push({
         next: [
           {
-            text: `only the newest ${MAX_PAGES * PAGE} unsuccessful deliveries of webhook ${webhook.id} were read; see the others`,
+            text: `only the newest ${MAX_DELIVERIES} unsuccessful deliveries of webhook ${webhook.id} were read; see the others`,
             command: `rtc webhooks deliveries ${webhook.id} --status failed`,
           },
         ],
@@ -72,16 +71,12 @@ async function readSince(
 ): Promise<{ readonly deliveries: readonly Delivery[]; readonly isCut: boolean }> {
   const earliestMs = Date.parse(first) - CLOCKS_APART_MS;
   const deliveries: Delivery[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const found = await client.deliveries.list(webhook.id, { status, limit: PAGE, cursor, signal });
-    deliveries.push(...found.deliveries);
-    const last = found.deliveries.at(-1);
-    const isReached = last !== undefined && Date.parse(last.createdAt) < earliestMs;
-    if (found.nextCursor === null || isReached) return { deliveries, isCut: false };
-    cursor = found.nextCursor;
+  for await (const delivery of client.deliveries.all(webhook.id, { status, signal })) {
+    if (Date.parse(delivery.createdAt) < earliestMs) break;
+    if (deliveries.length === MAX_DELIVERIES) return { deliveries, isCut: true };
+    deliveries.push(delivery);
   }
-  return { deliveries, isCut: true };
+  return { deliveries, isCut: false };
 }
 
 function partOfStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {

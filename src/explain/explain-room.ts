@@ -5,7 +5,7 @@ import type { Room } from '../contract/rooms.ts';
 import type { Session, SessionDetail } from '../contract/sessions.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
-import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
+import { combine, type Explanation, type Moment, type NextStep, type Part, step } from './explanation.ts';
 import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents } from './timeline.ts';
 
 /** How far back a room is explained that the media server has without a stored session. */
@@ -199,8 +199,4 @@ function partOfResults({ recordings, transcriptions }: SessionDetail): Part {
 function lastSteps(session: Session | undefined): readonly NextStep[] {
   if (session === undefined) return [];
   return [step('see who was there when', `rtc sessions participants ${session.sessionId}`)];
-}
-
-function step(text: string, command: string | null): NextStep {
-  return { text, command };
 }

@@ -37,6 +37,10 @@ export const EXPLANATION_FIELDS = [
   'next',
 ] as const satisfies readonly (keyof Explanation)[];
 
+export function step(text: string, command: string | null): NextStep {
+  return { text, command };
+}
+
 /** A part of an explanation, to be combined with others. */
 export type Part = Partial<Pick<Explanation, 'timeline' | 'troubles' | 'next'>>;
 

@@ -15,6 +15,7 @@ import {
   type NextStep,
   type Part,
   type SubjectKind,
+  step,
 } from './explanation.ts';
 import {
   describeRequest,
@@ -336,8 +337,4 @@ function partOfTranscription({ transcriptionId, status, error }: Transcribed): P
   return {
     troubles: [`its transcription ${transcriptionId} failed: ${error?.message ?? 'no reason is known'}`],
   };
-}
-
-function step(text: string, command: string | null): NextStep {
-  return { text, command };
 }

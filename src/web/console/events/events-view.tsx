@@ -10,7 +10,9 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { findBegin, type Period, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
@@ -59,7 +61,7 @@ export function Events() {
 }
 
 /** The fields of the filter. */
-type Typed = { readonly room: string; readonly type: string; readonly period: Period };
+type Typed = { readonly room: string; readonly type: string; readonly period: EventPeriod };
 
 function useFilter({ room, type, period }: Typed): EventFilter {
   const settled = useDebounced(room.trim());
@@ -67,7 +69,7 @@ function useFilter({ room, type, period }: Typed): EventFilter {
     () => ({
       room: settled === '' ? undefined : settled,
       types: EVENT_TYPES.filter((name) => name === type),
-      since: new Date(Date.now() - period.ms).toISOString(),
+      since: findBegin(period.ms),
     }),
     [settled, type, period],
   );
@@ -89,13 +91,7 @@ type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partia
 function Filters({ typed, onChange }: FiltersProps) {
   return (
     <div className="filters">
-      <input
-        type="search"
-        placeholder="Name of a room"
-        aria-label="Only events of this room"
-        value={typed.room}
-        onChange={(event) => onChange({ room: event.target.value })}
-      />
+      <RoomFilter what="events" value={typed.room} onChange={(room) => onChange({ room })} />
       <select
         aria-label="Only events of this kind"
         value={typed.type}
@@ -108,7 +104,7 @@ function Filters({ typed, onChange }: FiltersProps) {
           </option>
         ))}
       </select>
-      <PeriodSelect value={typed.period} onChange={(period) => onChange({ period })} />
+      <PeriodSelect periods={PERIODS} value={typed.period} onChange={(period) => onChange({ period })} />
     </div>
   );
 }
@@ -265,35 +261,16 @@ function useEventStream(filter: EventFilter): EventStream {
   return stream;
 }
 
-type Period = {
-  readonly name: string;
-  readonly ms: number;
+type EventPeriod = Period & {
   /** Value of `--since`. */
   readonly option: string;
 };
 
-const LAST_HOUR: Period = { name: 'Last hour', ms: 3_600_000, option: '1h' };
+const LAST_HOUR: EventPeriod = { name: 'Last hour', ms: 3_600_000, option: '1h' };
 
-const PERIODS: readonly Period[] = [
+const PERIODS: readonly EventPeriod[] = [
   { name: 'Last 15 minutes', ms: 15 * 60_000, option: '15m' },
   LAST_HOUR,
   { name: 'Last day', ms: 86_400_000, option: '1d' },
   { name: 'Last week', ms: 7 * 86_400_000, option: '7d' },
 ];
-
-type PeriodProps = { readonly value: Period; readonly onChange: (period: Period) => void };
-
-/** Selects how far back a list goes. */
-function PeriodSelect({ value, onChange }: PeriodProps) {
-  return (
-    <select
-      aria-label="Period"
-      value={value.name}
-      onChange={(event) => onChange(PERIODS.find(({ name }) => name === event.target.value) ?? LAST_HOUR)}
-    >
-      {PERIODS.map(({ name }) => (
-        <option key={name}>{name}</option>
-      ))}
-    </select>
-  );
-}

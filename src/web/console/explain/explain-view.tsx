@@ -4,7 +4,7 @@ import { explainSubject } from '../../../explain/subjects.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { Problem, sentence } from '../parts/problem.tsx';
 import { Clock } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 
@@ -99,9 +99,4 @@ function Troubles({ troubles, next }: TroublesProps) {
 /** Two moments may have the same text and instant. */
 function numberMoments(timeline: readonly Moment[]) {
   return timeline.map((moment, index) => ({ key: `${moment.at} ${index}`, moment }));
-}
-
-function sentence(text: string): string {
-  const capital = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }

@@ -10,32 +10,31 @@ import { client } from '../api/client.ts';
 import { type Check, runChecks } from '../api/console-calls.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
-import { DAY_MS, findBegin, PeriodSelect } from '../parts/period.tsx';
+import { DAY_MS, findBegin, LAST_DAY, PERIODS, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { View } from '../parts/view.tsx';
 import { countParticipants } from '../rooms/room-facts.ts';
 import { useConsole } from '../shell/console-state.tsx';
-import { DeliveryBars, sumPeriods, WebhookHealth } from '../webhooks/webhook-health.tsx';
+import { DeliveryBars, statsQuery, sumPeriods, WebhookHealth } from '../webhooks/webhook-health.tsx';
 
 /** Maximum webhooks whose deliveries are counted. */
 const MOST_WEBHOOKS = 20;
-/** Maximum pages of sessions that are added up. */
-const MOST_PAGES = 5;
-const PAGE_SIZE = 200;
-/** An attempt of a delivery, and a session that goes on, cause no event. */
+/** Maximum sessions that are added up. */
+const MOST_SESSIONS = 1_000;
+/** A session that goes on causes no event. */
 const REFRESH_MS = 30_000;
 
 /** What runs now, what is wrong, and the figures of a period. */
 export function Overview() {
-  const [periodMs, setPeriodMs] = useState<number>(DAY_MS);
-  const facts = useFacts(periodMs);
+  const [period, setPeriod] = useState(LAST_DAY);
+  const facts = useFacts(period.ms);
   return (
     <View
       title="Overview"
       command="rtc top"
-      actions={<PeriodSelect value={periodMs} onChange={setPeriodMs} />}
+      actions={<PeriodSelect periods={PERIODS} value={period} onChange={setPeriod} />}
     >
       {facts.errors.map((error) => (
         <Problem key={String(error)} error={error} />
@@ -53,9 +52,9 @@ export function Overview() {
           <h2 id="minutes-title">
             <Link href="/sessions">Participant minutes by day</Link>
           </h2>
-          <MinutesByDay sessions={facts.sessions} periodMs={periodMs} />
+          <MinutesByDay sessions={facts.sessions} periodMs={period.ms} />
           {facts.sessions?.isCut === true && (
-            <p className="faint">Only the newest {MOST_PAGES * PAGE_SIZE} sessions are added up.</p>
+            <p className="faint">Only the newest {MOST_SESSIONS.toLocaleString()} sessions are added up.</p>
           )}
         </section>
       </div>
@@ -87,17 +86,8 @@ function useFacts(periodMs: number): Facts {
     queryKey: [...KEYS.webhooks(), 'first'],
     queryFn: () => client.webhooks.list({ limit: MOST_WEBHOOKS }),
   });
-  const stats = useQueries({
-    queries: (webhooks.data?.webhooks ?? []).map((webhook) => ({
-      queryKey: [...KEYS.deliveries(), webhook.id, 'stats', periodMs],
-      queryFn: async () => ({
-        webhook,
-        stats: await client.webhooks.stats(webhook.id, { since: findBegin(periodMs) }),
-      }),
-      placeholderData: keepPreviousData,
-      refetchInterval: REFRESH_MS,
-    })),
-  });
+  const registered = webhooks.data?.webhooks ?? [];
+  const counts = useQueries({ queries: registered.map(({ id }) => statsQuery(id, periodMs)) });
   const recordings = useQuery({
     queryKey: [...KEYS.recordings(), 'newest'],
     queryFn: () => client.recordings.list({ limit: 50 }),
@@ -112,7 +102,10 @@ function useFacts(periodMs: number): Facts {
   return {
     rooms: rooms.data?.rooms,
     sessions: sessions.data,
-    stats: stats.flatMap(({ data }) => data ?? []),
+    stats: registered.flatMap((webhook, index) => {
+      const stats = counts[index]?.data;
+      return stats === undefined ? [] : [{ webhook, stats }];
+    }),
     failedRecordings: (recordings.data?.recordings ?? []).filter(
       ({ status, endedAt }) => (status === 'failed' || status === 'aborted') && (endedAt ?? '') >= begin,
     ),
@@ -123,14 +116,11 @@ function useFacts(periodMs: number): Facts {
 
 async function readSessions(since: string): Promise<Sessions> {
   const sessions: Session[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const found = await client.sessions.list({ since, limit: PAGE_SIZE, cursor });
-    sessions.push(...found.sessions);
-    if (found.nextCursor === null) return { sessions, isCut: false };
-    cursor = found.nextCursor;
+  for await (const session of client.sessions.all({ since })) {
+    if (sessions.length === MOST_SESSIONS) return { sessions, isCut: true };
+    sessions.push(session);
   }
-  return { sessions, isCut: true };
+  return { sessions, isCut: false };
 }
 
 type NowProps = Pick<Facts, 'rooms' | 'sessions'>;

@@ -1,26 +1,40 @@
-const PERIODS = [
-  { name: 'Last hour', ms: 3_600_000 },
-  { name: 'Last 24 hours', ms: 86_400_000 },
-  { name: 'Last 7 days', ms: 7 * 86_400_000 },
-  { name: 'Last 30 days', ms: 30 * 86_400_000 },
-] as const;
+export type Period = {
+  readonly name: string;
+  readonly ms: number;
+};
 
-export const DAY_MS = 86_400_000;
+type Props<P extends Period> = {
+  readonly periods: readonly P[];
+  readonly value: P;
+  readonly onChange: (period: P) => void;
+};
 
-type Props = { readonly value: number; readonly onChange: (ms: number) => void };
-
-/** Chooses the period of plots and counts. */
-export function PeriodSelect({ value, onChange }: Props) {
+/** Selects how far back a list or a plot goes. */
+export function PeriodSelect<P extends Period>({ periods, value, onChange }: Props<P>) {
   return (
-    <select aria-label="Period" value={value} onChange={(event) => onChange(Number(event.target.value))}>
-      {PERIODS.map(({ name, ms }) => (
-        <option key={ms} value={ms}>
-          {name}
-        </option>
+    <select
+      aria-label="Period"
+      value={value.name}
+      onChange={(event) => onChange(periods.find(({ name }) => name === event.target.value) ?? value)}
+    >
+      {periods.map(({ name }) => (
+        <option key={name}>{name}</option>
       ))}
     </select>
   );
 }
+
+export const DAY_MS = 86_400_000;
+
+export const LAST_DAY: Period = { name: 'Last 24 hours', ms: DAY_MS };
+
+/** The periods of plots and counts. */
+export const PERIODS: readonly Period[] = [
+  { name: 'Last hour', ms: 3_600_000 },
+  LAST_DAY,
+  { name: 'Last 7 days', ms: 7 * DAY_MS },
+  { name: 'Last 30 days', ms: 30 * DAY_MS },
+];
 
 /** The begin of a period that ends now, ISO 8601. */
 export function findBegin(periodMs: number): string {

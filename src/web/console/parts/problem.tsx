@@ -78,7 +78,7 @@ function describe(error: unknown): Described {
 }
 
 /** Adds a capital letter and a full stop, which texts of the command line lack. */
-function sentence(text: string): string {
+export function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?:]$/.test(capital) || /`|rtc [a-z]+/.test(capital.slice(-24)) ? capital : `${capital}.`;
 }

@@ -6,6 +6,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
@@ -69,13 +70,7 @@ type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partia
 function Filters({ typed, onChange }: FiltersProps) {
   return (
     <div className="filters">
-      <input
-        type="search"
-        placeholder="Name of a room"
-        aria-label="Only recordings of this room"
-        value={typed.room}
-        onChange={(event) => onChange({ room: event.target.value })}
-      />
+      <RoomFilter what="recordings" value={typed.room} onChange={(room) => onChange({ room })} />
       <select
         aria-label="Only recordings in this state"
         value={typed.status ?? ''}

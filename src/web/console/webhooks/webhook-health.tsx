@@ -1,6 +1,23 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { WebhookStats } from '../../../contract/deliveries.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
+import { findBegin } from '../parts/period.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
+
+/** An attempt causes no event. */
+const ATTEMPTS_MS = 10_000;
+
+/** The figures of a webhook over a period, which all views share. */
+export function statsQuery(webhookId: string, periodMs: number) {
+  return queryOptions({
+    queryKey: [...KEYS.deliveries(), webhookId, 'stats', periodMs],
+    queryFn: () => client.webhooks.stats(webhookId, { since: findBegin(periodMs) }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ATTEMPTS_MS,
+  });
+}
 
 const TONES: Readonly<Record<WebhookStats['health'], Tone>> = {
   unused: 'neutral',

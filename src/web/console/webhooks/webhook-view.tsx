@@ -1,16 +1,16 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DAY_MS, findBegin, PeriodSelect } from '../parts/period.tsx';
+import { LAST_DAY, PERIODS, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Loading, View } from '../parts/view.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { WebhookActions } from './webhook-changes.tsx';
-import { DeliveryBars, WebhookHealth } from './webhook-health.tsx';
+import { DeliveryBars, statsQuery, WebhookHealth } from './webhook-health.tsx';
 
 /** One webhook: a summary of its deliveries, and each of them. */
 export function WebhookView({ id }: { readonly id: string }) {
@@ -49,20 +49,15 @@ function noteOf({ events, ordering, createdBy }: Webhook): string | undefined {
 
 /** Its health, and what became of the deliveries of a period. */
 function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
-  const [periodMs, setPeriodMs] = useState<number>(DAY_MS);
-  const { data, error } = useQuery({
-    queryKey: [...KEYS.deliveries(), webhookId, 'stats', periodMs],
-    queryFn: () => client.webhooks.stats(webhookId, { since: findBegin(periodMs) }),
-    placeholderData: keepPreviousData,
-    refetchInterval: ATTEMPTS_MS,
-  });
+  const [period, setPeriod] = useState(LAST_DAY);
+  const { data, error } = useQuery(statsQuery(webhookId, period.ms));
   if (error !== null) return <Problem error={error} />;
   const count = (amount: number | undefined): string => amount?.toLocaleString() ?? '…';
   return (
     <section className="summary" aria-label="Deliveries of a period">
       <div className="summary-head">
         {data !== undefined && <WebhookHealth health={data.health} />}
-        <PeriodSelect value={periodMs} onChange={setPeriodMs} />
+        <PeriodSelect periods={PERIODS} value={period} onChange={setPeriod} />
       </div>
       <dl>
         <div>
@@ -93,6 +88,3 @@ function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
     </section>
   );
 }
-
-/** An attempt causes no event. */
-const ATTEMPTS_MS = 10_000;

@@ -4,11 +4,12 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { DAY_MS } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { CreateWebhook } from './webhook-changes.tsx';
-import { WebhookHealth } from './webhook-health.tsx';
+import { statsQuery, WebhookHealth } from './webhook-health.tsx';
 
 /** The registered webhooks. */
 export function Webhooks() {
@@ -49,24 +50,13 @@ export function Webhooks() {
 }
 
 /** Read for each visible webhook. */
-function useStats(webhookId: string) {
-  return useQuery({
-    queryKey: [...KEYS.deliveries(), webhookId, 'stats'],
-    queryFn: () => client.webhooks.stats(webhookId),
-    refetchInterval: ATTEMPTS_MS,
-  }).data;
-}
-
-/** An attempt causes no event. */
-const ATTEMPTS_MS = 10_000;
-
 function Health({ webhookId }: { readonly webhookId: string }) {
-  const stats = useStats(webhookId);
+  const { data: stats } = useQuery(statsQuery(webhookId, DAY_MS));
   return stats === undefined ? null : <WebhookHealth health={stats.health} />;
 }
 
 function FailedToday({ webhookId }: { readonly webhookId: string }) {
-  const stats = useStats(webhookId);
+  const { data: stats } = useQuery(statsQuery(webhookId, DAY_MS));
   if (stats === undefined) return null;
   const { failed, retrying } = stats;
   const retries = retrying === 0 ? '' : `, ${retrying.toLocaleString()} retried`;

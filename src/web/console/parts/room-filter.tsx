@@ -1,0 +1,19 @@
+type Props = {
+  /** What the list has, such as `events`. */
+  readonly what: string;
+  readonly value: string;
+  readonly onChange: (room: string) => void;
+};
+
+/** Limits a list to those of one room. */
+export function RoomFilter({ what, value, onChange }: Props) {
+  return (
+    <input
+      type="search"
+      placeholder="Name of a room"
+      aria-label={`Only ${what} of this room`}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
