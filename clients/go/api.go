@@ -539,14 +539,18 @@ type SessionDetail struct {
 	// Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an
 	// identity was connected twice counts once
 	ParticipantMinutes float64 `json:"participantMinutes"`
-	// Recordings that were started in it, oldest first
+	// Recordings that were started in it, oldest first; at most the first 1000
 	Recordings []Recording `json:"recordings"`
-	// Transcriptions of the room and of these recordings, oldest first
+	// Transcriptions of the room and of these recordings, oldest first; at most the first 1000
 	Transcriptions []SessionTranscription `json:"transcriptions"`
 	// Presence of the participants, in the order in which they joined; at most the first 1000
 	Participants []SessionParticipant `json:"participants"`
 	// True if there are more participants; their own list has all of them
 	ParticipantsTruncated *bool `json:"participantsTruncated,omitempty"`
+	// True if there are more recordings; their own list has all of them
+	RecordingsTruncated *bool `json:"recordingsTruncated,omitempty"`
+	// True if there are more transcriptions
+	TranscriptionsTruncated *bool `json:"transcriptionsTruncated,omitempty"`
 }
 
 // SessionParticipantList: A page of the participants of a session.

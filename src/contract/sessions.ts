@@ -113,23 +113,29 @@ const SessionTranscriptionSchema = Type.Object(
 );
 export type SessionTranscription = Static<typeof SessionTranscriptionSchema>;
 
-/** Maximum participants in a returned session. The list of its participants has all of them. */
-export const MAX_SHOWN_PARTICIPANTS = 1000;
+/** Maximum participants, recordings and transcriptions in a returned session. Their own lists have all of them. */
+export const MAX_SHOWN = 1000;
 
 export const SessionDetailSchema = Type.Object(
   {
     ...sessionFields,
     recordings: Type.Array(RecordingSchema, {
-      description: 'Recordings that were started in it, oldest first',
+      description: `Recordings that were started in it, oldest first; at most the first ${MAX_SHOWN}`,
     }),
     transcriptions: Type.Array(SessionTranscriptionSchema, {
-      description: 'Transcriptions of the room and of these recordings, oldest first',
+      description: `Transcriptions of the room and of these recordings, oldest first; at most the first ${MAX_SHOWN}`,
     }),
     participants: Type.Array(SessionParticipantSchema, {
-      description: `Presence of the participants, in the order in which they joined; at most the first ${MAX_SHOWN_PARTICIPANTS}`,
+      description: `Presence of the participants, in the order in which they joined; at most the first ${MAX_SHOWN}`,
     }),
     participantsTruncated: Type.Optional(
       Type.Boolean({ description: 'True if there are more participants; their own list has all of them' }),
+    ),
+    recordingsTruncated: Type.Optional(
+      Type.Boolean({ description: 'True if there are more recordings; their own list has all of them' }),
+    ),
+    transcriptionsTruncated: Type.Optional(
+      Type.Boolean({ description: 'True if there are more transcriptions' }),
     ),
   },
   { $id: 'SessionDetail', description: 'A session with its participants, recordings and transcriptions' },

@@ -596,9 +596,9 @@ class _SessionDetailRequired(TypedDict):
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once
     participantMinutes: float
-    # Recordings that were started in it, oldest first
+    # Recordings that were started in it, oldest first; at most the first 1000
     recordings: list[Recording]
-    # Transcriptions of the room and of these recordings, oldest first
+    # Transcriptions of the room and of these recordings, oldest first; at most the first 1000
     transcriptions: list[SessionTranscription]
     # Presence of the participants, in the order in which they joined; at most the first 1000
     participants: list[SessionParticipant]
@@ -613,6 +613,10 @@ class SessionDetail(_SessionDetailRequired, total=False):
     metadataSha256: str
     # True if there are more participants; their own list has all of them
     participantsTruncated: bool
+    # True if there are more recordings; their own list has all of them
+    recordingsTruncated: bool
+    # True if there are more transcriptions
+    transcriptionsTruncated: bool
 
 
 class SessionParticipantList(TypedDict):

@@ -1,3 +1,5 @@
+import type { Participant } from '../../contract/participants.ts';
+import { readMembers } from '../../contract/unknown-value.ts';
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import type { PresenceBatch } from '../events/presence-batch.ts';
 import { MINUTE_MS, MOST_STARTS, toMinute } from '../events/start-limits.ts';
@@ -292,11 +294,7 @@ function participantEvent(
 
 const SYSTEM_KINDS = ['EGRESS', 'AGENT'];
 
-export function toSession(
-  info: MediaEventParticipant,
-  roomSid: string,
-  joinedAt: number,
-): ParticipantSession & { readonly joinedAt: number } {
+export function toSession(info: MediaEventParticipant, roomSid: string, joinedAt: number): JoinedParticipant {
   return {
     sid: info.sid,
     roomSid,
@@ -320,4 +318,19 @@ type Details = Pick<ParticipantSession, 'metadata' | 'accessRole'>;
 /** Metadata and role of the event are the newest, but some events do not have them. */
 export function mergeDetails({ metadata, role }: MediaEventParticipant, known: Details): Details {
   return { metadata: metadata ?? known.metadata, accessRole: role ?? known.accessRole };
+}
+
+/** The session of a participant whom the media server lists. */
+export function buildSession(participant: Participant, roomSid: string): JoinedParticipant {
+  const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
+  // The list has milliseconds too, which are not part of the API.
+  const joinedAt = Number(readMembers(participant).joinedAtMs) || Number(participant.joinedAt) * 1000;
+  return toSession(
+    {
+      ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
+      isHidden: permission?.hidden === true,
+    },
+    roomSid,
+    joinedAt,
+  );
 }

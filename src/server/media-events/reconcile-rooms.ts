@@ -1,7 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
-import { readMembers } from '../../contract/unknown-value.ts';
 import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
 import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-arrival.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
@@ -9,7 +8,7 @@ import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata } from '../events/room-metadata.ts';
 import type { ListedRoom, ParticipantSession, RoomSession } from '../events/store.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
-import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
+import { forEachConcurrently, splitByWeight } from '../platform/jobs/concurrently.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { FindRoomRecord } from '../rooms/room-records.ts';
 import type { RoomRecord } from '../rooms/store.ts';
@@ -19,6 +18,7 @@ import type { Missing, MissingSince } from './missing-since.ts';
 import { listServedParticipants, type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
 import {
   appendChanges,
+  buildSession,
   type Changes,
   finishRoom,
   joinNow,
@@ -29,7 +29,6 @@ import {
   returnNow,
   roomEvent,
   tellLate,
-  toSession,
   unpublishNow,
 } from './presence-changes.ts';
 import type { MediaEventStores } from './stores.ts';
@@ -46,6 +45,9 @@ export type ReconcileDeps = AlignDeps & OrphanDeps;
 export type Extent = 'all' | 'differing';
 
 const REQUESTS_AT_ONCE = 8;
+
+/** People of the rooms of one transaction, unless one room alone has more: on SQLite nothing else runs in the meantime. */
+const PEOPLE_AT_ONCE = 2_000;
 
 /** Rooms of one transaction. Each takes fourteen statements, and delays events of its rooms by a fifth of a second. */
 const BATCH = 400;
@@ -82,7 +84,7 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   const empty = rooms.filter((room) => !needsParticipants(room) && isDifferent(room));
   const open = new Set(listed.map(({ sid }) => sid));
   const closed = sessions.filter(({ sid }) => !open.has(sid));
-  const differing = await compareAll(deps, { toRead, empty, closed, revived });
+  const differing = await compareAll(deps, { toRead, empty, closed, revived, counts });
   deps.missingSince.endRound();
   return differing;
 }
@@ -98,11 +100,12 @@ type Compared = {
   readonly empty: readonly Room[];
   readonly closed: readonly ListedRoom[];
   readonly revived: ReadonlyMap<string, Room>;
+  readonly counts: ReadonlyMap<string, number>;
 };
 
 async function compareAll(
   deps: ReconcileDeps,
-  { toRead, empty, closed, revived }: Compared,
+  { toRead, empty, closed, revived, counts }: Compared,
 ): Promise<number> {
   let differing = 0;
   const errors: unknown[] = [];
@@ -115,7 +118,11 @@ async function compareAll(
     gather: { ms: GATHER_MS, size: BATCH },
     flush: async (rooms) => {
       throwFatal();
-      differing += await alignRooms(deps, await withoutReplaced(deps.mediaServer, rooms));
+      const open = await withoutReplaced(deps.mediaServer, rooms);
+      const countPeople = ({ sid, participants }: ComparedRoom) =>
+        participants.length + (counts.get(sid) ?? 0);
+      for (const some of splitByWeight(open, countPeople, PEOPLE_AT_ONCE))
+        differing += await alignRooms(deps, some);
     },
     splitsAfter: (error) => !failsForAllRooms(error),
   });
@@ -246,21 +253,16 @@ async function roomsWithTranscription(
   return new Set((await transcriptions.listActiveLive()).map(({ room }) => room));
 }
 
+type KnownRoom = ComparedRoom & {
+  readonly session: RoomSession | undefined;
+  readonly closed: RoomRecord | undefined;
+};
+
 /** Returns undefined when nothing changes. */
 async function alignRoom(
   deps: AlignDeps,
   presence: PresenceBatch,
-  {
-    sid,
-    room,
-    participants,
-    isCertain,
-    session,
-    closed,
-  }: ComparedRoom & {
-    readonly session: RoomSession | undefined;
-    readonly closed: RoomRecord | undefined;
-  },
+  { sid, room, participants, isCertain, session, closed }: KnownRoom,
 ): Promise<Changes | undefined> {
   const now = deps.clock.now();
   if (room === undefined) {
@@ -383,18 +385,4 @@ function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): bool
 
 function readOpenedAt({ creationTimeMs, creationTime }: Room): number {
   return Number(creationTimeMs) || Number(creationTime) * 1000;
-}
-
-function buildSession(participant: Participant, roomSid: string) {
-  const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
-  // The list has milliseconds too, which are not part of the API.
-  const joinedAt = Number(readMembers(participant).joinedAtMs) || Number(participant.joinedAt) * 1000;
-  return toSession(
-    {
-      ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
-      isHidden: permission?.hidden === true,
-    },
-    roomSid,
-    joinedAt,
-  );
 }

@@ -1,14 +1,23 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../schema/tables.ts';
+
+/** Maximum that is counted of each status, because a scrape must not walk over everything that is stored. */
+export const MOST_COUNTED = 10_000;
+const MOST_DELIVERIES = 100_000;
 
 export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {
   return {
-    read: async (now) => {
-      const deliveries = await db
-        .selectFrom('deliveries')
-        .where('state', '=', sql<'pending'>`'pending'`)
-        .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('createdAt').as('oldest')])
-        .executeTakeFirstOrThrow();
+    read: async (now, most = MOST_COUNTED) => {
+      const { rows } = await sql<{ count: number; oldest: number | null }>`
+        select
+          (select count(*) from (select 1 from deliveries where state = 'pending' limit ${MOST_DELIVERIES}) as counted)
+            as count,
+          (
+            select min(first) from (
+              select (select min("createdAt") from deliveries where state = 'pending' and "webhookId" = webhooks.id) as first
+              from webhooks
+            ) as firsts
+          ) as oldest`.execute(db);
       const rooms = await db
         .selectFrom('roomSessions')
         .where('endedAt', 'is', null)
@@ -21,21 +30,25 @@ export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {
         .where('participantSessions.leftAt', 'is', null)
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow();
+      const recordings = await sql<CountByStatus>`
+        select status, (${countUpTo(most, sql`recordings where status = one.status`)}) as count
+        from (select 'starting' as status ${unionAll(['recording', 'stopped', 'aborted', 'failed'])}) as one`.execute(
+        db,
+      );
+      const transcriptions = await sql<CountByStatus & { kind: string }>`
+        select kind, status,
+          (${countUpTo(most, sql`transcriptions where kind = one.kind and status = one.status`)}) as count
+        from (
+          select kinds.kind, statuses.status from (select 'live' as kind union all select 'post') as kinds,
+            (select 'active' as status ${unionAll(['stopped', 'queued', 'processing', 'completed', 'failed'])}) as statuses
+        ) as one`.execute(db);
       return {
-        deliveriesPending: deliveries.count,
-        oldestPendingDeliveryAt: deliveries.oldest,
+        deliveriesPending: rows[0]?.count ?? 0,
+        oldestPendingDeliveryAt: rows[0]?.oldest ?? null,
         rooms: rooms.count,
         participants: participants.count,
-        recordings: await db
-          .selectFrom('recordings')
-          .groupBy('status')
-          .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
-          .execute(),
-        transcriptions: await db
-          .selectFrom('transcriptions')
-          .groupBy(['kind', 'status'])
-          .select(({ fn }) => ['kind', 'status', fn.countAll<number>().as('count')])
-          .execute(),
+        recordings: recordings.rows.filter(({ count }) => count > 0),
+        transcriptions: transcriptions.rows.filter(({ count }) => count > 0),
         workers: await db
           .selectFrom('speechWorkers')
           .where('aliveUntil', '>', now)
@@ -45,6 +58,17 @@ export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {
       };
     },
   };
+}
+
+function countUpTo(most: number, rows: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`select count(*) from (select 1 from ${rows} limit ${most}) as counted`;
+}
+
+function unionAll(statuses: readonly string[]): RawBuilder<unknown> {
+  return sql.join(
+    statuses.map((status) => sql`union all select ${sql.lit(status)}`),
+    sql` `,
+  );
 }
 
 /** Counts that are read from the database, the same on every instance. */
@@ -63,6 +87,9 @@ export type Figures = {
 type CountByStatus = { readonly status: string; readonly count: number };
 
 export interface FigureStore {
-  /** Reads the counts. `now` (Unix milliseconds) decides which workers are alive. */
-  read(now: number): Promise<Figures>;
+  /**
+   * Reads the counts. `now` (Unix milliseconds) decides which workers are alive. At most `most` recordings and transcriptions
+   * of each status are counted.
+   */
+  read(now: number, most?: number): Promise<Figures>;
 }

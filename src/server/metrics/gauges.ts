@@ -8,7 +8,7 @@ import { isKeyRefused } from '../platform/livekit/errors.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import type { LeaseStore } from '../platform/storage/leases.ts';
-import type { FigureStore, Figures } from './figures.sql.ts';
+import { type FigureStore, type Figures, MOST_COUNTED } from './figures.sql.ts';
 
 /** External dependencies of an instance. They are tried at a scrape, so that their state is known without requests. */
 export type Dependencies = {
@@ -193,7 +193,7 @@ function registerFigures(registry: Registry) {
     up: new Gauge({ name: 'rtc_database_up', help: '1 while the database responds, else 0', registers }),
     pending: new Gauge({
       name: 'rtc_webhook_deliveries_pending',
-      help: 'Deliveries that wait for their next attempt, of all instances',
+      help: 'Deliveries that wait for their next attempt, of all instances; at most 100000 are counted',
       registers,
     }),
     oldest: new Gauge({
@@ -205,13 +205,13 @@ function registerFigures(registry: Registry) {
     participants: new Gauge({ name: 'rtc_participants', help: 'Participants in open rooms', registers }),
     recordings: new Gauge({
       name: 'rtc_recordings',
-      help: 'Recordings by status',
+      help: `Recordings by status; at most ${MOST_COUNTED} of each are counted`,
       labelNames: ['status'],
       registers,
     }),
     transcriptions: new Gauge({
       name: 'rtc_transcriptions',
-      help: 'Transcriptions by kind (live, post) and status; queued and processing ones are the backlog',
+      help: `Transcriptions by kind (live, post) and status, at most ${MOST_COUNTED} of each; queued and processing ones are the backlog`,
       labelNames: ['kind', 'status'],
       registers,
     }),

@@ -47,13 +47,14 @@ export function createRecordingStore(connection: Connection): RecordingStore {
     findByEgressId: (egressId) =>
       db.selectFrom('recordings').selectAll().where('egressId', '=', egressId).executeTakeFirst(),
     list: (query) => listRecordings(db, query),
-    listOfSession: (roomSid) =>
+    listOfSession: (roomSid, limit) =>
       db
         .selectFrom('recordings')
         .selectAll()
         .where('roomSid', '=', roomSid)
         .orderBy('createdAt')
         .orderBy('id')
+        .limit(limit)
         .execute(),
     isAnyActiveSince: async (since) => {
       const recordings = db.selectFrom('recordings').select('id');

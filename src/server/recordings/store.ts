@@ -61,7 +61,7 @@ export interface RecordingStore {
   /** Lists recordings by (createdAt, id), the newest first. `after` is the last row of the previous page. */
   list(query: RecordingQuery): Promise<readonly Recording[]>;
   /** Lists the recordings of a room session, the oldest first. */
-  listOfSession(roomSid: string): Promise<readonly Recording[]>;
+  listOfSession(roomSid: string, limit: number): Promise<readonly Recording[]>;
   /** Lists recordings that ended before `before`, the oldest end first. */
   listEnded(query: EndedQuery): Promise<readonly Recording[]>;
   /** Whether a recording is active, or was created after `since`. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import {
-  MAX_SHOWN_PARTICIPANTS,
+  MAX_SHOWN,
   type Session,
   type SessionDetail,
   SessionDetailSchema,
@@ -130,19 +130,21 @@ export async function getSession({ store, clock }: SessionDeps, sessionId: strin
   const now = clock.now();
   const row = await findSession({ store, clock }, sessionId);
   const { sid: roomSid } = row;
-  const connections = await store.sessions.listConnections({ roomSid, limit: MAX_SHOWN_PARTICIPANTS + 1 });
-  const recordings = await store.recordings.listOfSession(roomSid);
-  const transcriptions = await store.transcriptions.listOfSession(roomSid);
+  // Reads one more of each, to know whether there are more than are shown.
+  const limit = MAX_SHOWN + 1;
+  const participants = await store.sessions.listConnections({ roomSid, limit });
+  const recordings = (await store.recordings.listOfSession(roomSid, limit)).filter(
+    ({ status }) => status !== 'starting',
+  );
+  const transcriptions = await store.transcriptions.listOfSession(roomSid, limit);
   return {
     ...toSession(row, now),
-    recordings: recordings
-      .filter(({ status }) => status !== 'starting')
-      .map((recording) => toRecord({ clock }, recording)),
-    transcriptions: transcriptions.map(toTranscription),
-    participants: connections
-      .slice(0, MAX_SHOWN_PARTICIPANTS)
-      .map((connection) => toParticipant(connection, now)),
-    ...(connections.length > MAX_SHOWN_PARTICIPANTS ? { participantsTruncated: true } : {}),
+    recordings: recordings.slice(0, MAX_SHOWN).map((recording) => toRecord({ clock }, recording)),
+    transcriptions: transcriptions.slice(0, MAX_SHOWN).map(toTranscription),
+    participants: participants.slice(0, MAX_SHOWN).map((connection) => toParticipant(connection, now)),
+    ...(participants.length > MAX_SHOWN && { participantsTruncated: true }),
+    ...(recordings.length > MAX_SHOWN && { recordingsTruncated: true }),
+    ...(transcriptions.length > MAX_SHOWN && { transcriptionsTruncated: true }),
   };
 }
 

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { PROBE_ROOM_PREFIX } from '../../contract/names.ts';
 import type { RoomSession } from '../events/store.ts';
+import { splitByWeight } from '../platform/jobs/concurrently.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import type {
@@ -92,31 +93,34 @@ const ROWS_AT_ONCE = 5_000;
 
 type FigureQuery = { readonly sids: readonly string[]; readonly now: number };
 
-type Row = Presence & { readonly roomSid: string };
+type Row = Presence & { readonly roomSid: string; readonly sid: string };
 
 /** Reads the figures of several sessions, by their sids. A session without participants is not in the map. */
 async function readFigures(
   connection: Connection,
   { sids, now }: FigureQuery,
 ): Promise<ReadonlyMap<string, SessionFigures>> {
-  const figures = new Map<string, SessionFigures>();
+  const tallies = new Map<string, SessionTally>();
   for (const chunk of await splitIntoChunks(connection, sids)) {
-    const connections = new Map<string, Presence[]>();
-    for (const row of await readConnections(connection, chunk)) {
-      const ofRoom = connections.get(row.roomSid);
-      if (ofRoom === undefined) connections.set(row.roomSid, [row]);
-      else ofRoom.push(row);
-    }
-    for (const [sid, ofRoom] of connections) {
-      const known = computeFigures(ofRoom, now);
-      if (known !== undefined) figures.set(sid, known);
-    }
-    await setImmediate();
+    let page: readonly Row[] = [];
+    do {
+      page = await readConnections(connection, chunk, page.at(-1));
+      for (const row of page) {
+        const tally = tallies.get(row.roomSid) ?? new SessionTally();
+        tallies.set(row.roomSid, tally.add(row));
+      }
+      await setImmediate();
+    } while (page.length === ROWS_AT_ONCE);
+  }
+  const figures = new Map<string, SessionFigures>();
+  for (const [sid, tally] of tallies) {
+    const known = tally.figures(now);
+    if (known !== undefined) figures.set(sid, known);
   }
   return figures;
 }
 
-/** Splits the sids into chunks that each have ROWS_AT_ONCE connections, or one session. */
+/** Splits the sids into chunks that each have fewer than ROWS_AT_ONCE connections, or one session. */
 async function splitIntoChunks(
   { db, dialect }: Connection,
   sids: readonly string[],
@@ -125,27 +129,29 @@ async function splitIntoChunks(
   const { rows } = await sql<{ roomSid: string; count: number }>`
     select "roomSid", count(*) as count from ${sql.table('participantSessions')}
     where "roomSid" ${dialect.oneOf(sids)} group by "roomSid"`.execute(db);
-  const chunks: string[][] = [];
-  let taken = Number.POSITIVE_INFINITY;
-  for (const { roomSid, count } of rows) {
-    taken += count;
-    if (taken > ROWS_AT_ONCE) {
-      chunks.push([]);
-      taken = count;
-    }
-    chunks.at(-1)?.push(roomSid);
-  }
-  return chunks;
+  const chunks = splitByWeight(rows, ({ count }) => count, ROWS_AT_ONCE - 1);
+  return chunks.map((chunk) => chunk.map(({ roomSid }) => roomSid));
 }
 
+/**
+ * Reads the connections of a chunk, at most ROWS_AT_ONCE; `after` is the last row of the page before. Only a chunk of one
+ * session has several pages, in the order of an index.
+ */
 async function readConnections(
   { db, dialect }: Connection,
   sids: readonly string[],
+  after: Row | undefined,
 ): Promise<readonly Row[]> {
+  const [sid] = sids;
+  const rooms = sids.length === 1 ? sql`= ${sid}` : dialect.oneOf(sids);
+  const rest =
+    after === undefined
+      ? sql``
+      : sql`and (identity, "joinedAt", sid) > (${after.identity}, ${after.joinedAt}, ${after.sid})`;
   const { rows } = await sql<Row>`
-    select "roomSid", identity, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
-    where "roomSid" ${dialect.oneOf(sids)} and role = 'participant' and "joinedAt" is not null
-    order by "joinedAt"`.execute(db);
+    select "roomSid", sid, identity, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
+    where "roomSid" ${rooms} and role = 'participant' and "joinedAt" is not null ${rest}
+    order by identity, "joinedAt", sid limit ${ROWS_AT_ONCE}`.execute(db);
   return rows;
 }
 
@@ -167,47 +173,53 @@ type Presence = {
 type Span = { readonly from: number; to: number };
 
 /**
- * Computes the figures of one session from its connections, in the order in which they began. The connections of one
- * identity are merged when they overlap or touch, because LiveKit removes the older of two only after the newer one has
- * joined. Then each join adds one and each leave subtracts one, in the order of time, leaves first. `now` is the end of
- * connections that still last.
+ * Computes the figures of one session from its connections, of which those of one identity are added in the order in which
+ * they began. They are merged when they overlap or touch, because LiveKit removes the older of two only after the newer one
+ * has joined.
  */
-export function computeFigures(connections: readonly Presence[], now: number): SessionFigures | undefined {
-  const [first] = connections;
-  if (first === undefined) return undefined;
-  const spans: Span[] = [];
-  const lastSpans = new Map<string, Span>();
-  for (const { identity, joinedAt: from, leftAt } of connections) {
+export class SessionTally {
+  readonly #spans: Span[] = [];
+  readonly #lastSpans = new Map<string, Span>();
+
+  add({ identity, joinedAt: from, leftAt }: Presence): this {
     // Participants who are present are included, even if the media server's clock is ahead of ours.
     const to = Math.max(from, leftAt ?? Number.POSITIVE_INFINITY);
-    const last = lastSpans.get(identity);
+    const last = this.#lastSpans.get(identity);
     if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
     else {
       const span = { from, to };
-      lastSpans.set(identity, span);
-      spans.push(span);
+      this.#lastSpans.set(identity, span);
+      this.#spans.push(span);
     }
+    return this;
   }
-  return {
-    firstJoinedAt: first.joinedAt,
-    totalParticipants: lastSpans.size,
-    peakParticipants: countPeak(spans),
-    participantMs: spans.reduce(
-      (sum, { from, to }) => sum + Math.max(0, (to === Number.POSITIVE_INFINITY ? now : to) - from),
-      0,
-    ),
-  };
+
+  /** Returns undefined without connections. `now` is the end of connections that still last. */
+  figures(now: number): SessionFigures | undefined {
+    const starts = Float64Array.from(this.#spans, ({ from }) => from).sort();
+    const [firstJoinedAt] = starts;
+    if (firstJoinedAt === undefined) return undefined;
+    return {
+      firstJoinedAt,
+      totalParticipants: this.#lastSpans.size,
+      peakParticipants: countPeak(starts, this.#spans),
+      participantMs: this.#spans.reduce(
+        (sum, { from, to }) => sum + Math.max(0, (to === Number.POSITIVE_INFINITY ? now : to) - from),
+        0,
+      ),
+    };
+  }
 }
 
 /**
- * The spans are ordered by their beginnings. A participant who left in the instant of joining was present for a moment
- * nevertheless.
+ * Each join adds one and each leave subtracts one, in the order of time, leaves first. A participant who left in the instant
+ * of joining was present for a moment nevertheless.
  */
-function countPeak(spans: readonly Span[]): number {
-  const ends = spans.map(({ from, to }) => Math.max(to, from + 1)).sort((one, other) => one - other);
+function countPeak(starts: Float64Array, spans: readonly Span[]): number {
+  const ends = Float64Array.from(spans, ({ from, to }) => Math.max(to, from + 1)).sort();
   let peak = 0;
   let gone = 0;
-  for (const [index, { from }] of spans.entries()) {
+  for (const [index, from] of starts.entries()) {
     while ((ends[gone] ?? Number.POSITIVE_INFINITY) <= from) gone += 1;
     peak = Math.max(peak, index + 1 - gone);
   }

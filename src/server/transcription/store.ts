@@ -67,7 +67,7 @@ export interface TranscriptionStore {
   /** Lists post-call transcriptions by (createdAt, id), the newest first. */
   listPost(query: TranscriptionQuery): Promise<readonly Transcription[]>;
   /** Lists the transcriptions of a room session, live and post-call, the oldest first. */
-  listOfSession(roomSid: string): Promise<readonly Transcription[]>;
+  listOfSession(roomSid: string, limit: number): Promise<readonly Transcription[]>;
   /** Merges a change into the speaker map; null removes a name. Returns undefined when there is no such transcription. */
   updateSpeakers(
     id: string,

@@ -50,7 +50,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     recordPostOutcome: (id, owner, outcome) => recordPostOutcome(connection, { id, owner }, outcome),
     find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', sanitizeText(id))),
     listPost: (query) => listPost(db, query),
-    listOfSession: (roomSid) => listOfSession(db, roomSid),
+    listOfSession: (roomSid, limit) => listOfSession(db, roomSid, limit),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
     listEnded: async (before, limit) => {
       const ended = db.selectFrom('transcriptions').select('id').where('endedAt', '<', before);
@@ -226,13 +226,18 @@ async function listPost(db: Database, query: TranscriptionQuery): Promise<readon
   return rows.map(toTranscription);
 }
 
-async function listOfSession(db: Database, roomSid: string): Promise<readonly Transcription[]> {
+async function listOfSession(
+  db: Database,
+  roomSid: string,
+  limit: number,
+): Promise<readonly Transcription[]> {
   const rows = await db
     .selectFrom('transcriptions')
     .selectAll()
     .where('roomSid', '=', roomSid)
     .orderBy('createdAt')
     .orderBy('id')
+    .limit(limit)
     .execute();
   return rows.map(toTranscription);
 }

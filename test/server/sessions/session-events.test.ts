@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { getSession, listSessions } from '../../../src/server/sessions/session-routes.ts';
-import { computeFigures } from '../../../src/server/sessions/sessions.sql.ts';
+import { SessionTally } from '../../../src/server/sessions/sessions.sql.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import {
@@ -76,6 +76,36 @@ describe.each(engines)('a session on $name', ({ databaseUrl }) => {
     expect(session.participants).toHaveLength(1000);
   });
 
+  it('has its first thousand recordings and transcriptions, and notes that there are more', async () => {
+    const { clock, store, receive } = await openStage();
+    await receive(mediaEvent('room_started'));
+    const stored = await store.transaction(async ({ recordings, transcriptions }) => {
+      const claim = { id: 'rec_1', room: 'demo', roomSid: 'RM_1', filepath: 'one.mp4', bucket: null };
+      await recordings.claim({ ...claim, owner: 'a', claimUntil: NOW, recordTracks: 0 }, NOW);
+      const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
+      const live = {
+        id: 'tr_1',
+        room: 'demo',
+        roomSid: 'RM_1',
+        language: 'en',
+        speakers: {},
+        createdAt: NOW,
+      };
+      await transcriptions.startLive({ ...live, options });
+      return { recording: await recordings.find('rec_1'), transcription: await transcriptions.find('tr_1') };
+    });
+    const { recording, transcription } = stored;
+    if (recording === undefined || transcription === undefined) throw new Error('unreachable');
+    const repeat = <Row>(row: Row) => ({
+      listOfSession: async (_: string, limit: number) => Array.from({ length: limit }, () => row),
+    });
+    const recordings = repeat({ ...recording, status: 'stopped' as const });
+    const many = { sessions: store.sessions, recordings, transcriptions: repeat(transcription) };
+    const session = await getSession({ store: many, clock }, 'RM_1');
+    expect(session).toMatchObject({ recordingsTruncated: true, transcriptionsTruncated: true });
+    expect([session.recordings.length, session.transcriptions.length]).toEqual([1000, 1000]);
+  });
+
   it('is kept without the metadata of participants who have left', async () => {
     const stage = await openStage();
     await stage.receive(joined('ada1', { metadata: 'secret' }), joined('bob1', { metadata: 'present' }));
@@ -110,11 +140,14 @@ describe('the figures of a session', () => {
     leftAt,
   });
 
-  it('are empty without participants', () => expect(computeFigures([], 9)).toBeUndefined());
+  const tally = (stays: readonly ReturnType<typeof stay>[]) =>
+    stays.reduce((sum, one) => sum.add(one), new SessionTally()).figures(99);
+
+  it('are empty without participants', () => expect(new SessionTally().figures(9)).toBeUndefined());
 
   it('count a join in the instant of another leave after that leave', () => {
     const stays = [stay('ada', 0, 10), stay('bob', 10, 20), stay('eve', 19, 30)];
-    expect(computeFigures(stays, 99)).toMatchObject({
+    expect(tally(stays)).toMatchObject({
       totalParticipants: 3,
       peakParticipants: 2,
       participantMs: 31,
@@ -123,11 +156,11 @@ describe('the figures of a session', () => {
 
   it('include a participant who joined and left in one instant', () => {
     const stays = [stay('ada', 0, 50), stay('bob', 10, 10), stay('eve', 11, 12)];
-    expect(computeFigures(stays, 99)).toMatchObject({ totalParticipants: 3, peakParticipants: 2 });
+    expect(tally(stays)).toMatchObject({ totalParticipants: 3, peakParticipants: 2 });
   });
 
   it('have the peak of a thousand overlapping participants', () => {
     const stays = Array.from({ length: 1000 }, (_, n) => stay(`id ${n}`, n, n + 100));
-    expect(computeFigures(stays, 99)).toMatchObject({ peakParticipants: 100, participantMs: 100_000 });
+    expect(tally(stays)).toMatchObject({ peakParticipants: 100, participantMs: 100_000 });
   });
 });

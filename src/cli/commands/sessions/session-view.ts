@@ -24,6 +24,8 @@ export const DETAIL_FIELDS = [
   'transcriptions',
   'participants',
   'participantsTruncated',
+  'recordingsTruncated',
+  'transcriptionsTruncated',
 ] as const satisfies readonly (keyof SessionDetail)[];
 
 export const PARTICIPANT_FIELDS = [

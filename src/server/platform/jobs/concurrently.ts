@@ -18,3 +18,22 @@ export async function forEachConcurrently<Item>(
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, workUntilError));
   if (errors.length > 0) throw errors[0];
 }
+
+/** Splits items into parts whose weights add up to `most` at most; a heavier item is a part of its own. */
+export function splitByWeight<Item>(
+  items: readonly Item[],
+  weigh: (item: Item) => number,
+  most: number,
+): readonly (readonly Item[])[] {
+  const parts: Item[][] = [];
+  let taken = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    taken += weigh(item);
+    if (taken > most) {
+      parts.push([]);
+      taken = weigh(item);
+    }
+    parts.at(-1)?.push(item);
+  }
+  return parts;
+}

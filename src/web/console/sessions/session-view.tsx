@@ -128,7 +128,7 @@ export function SessionOutput({ session }: { readonly session: SessionDetail }) 
       {recordings.length > 0 && (
         <section aria-labelledby="recordings-title">
           <h2 id="recordings-title">
-            Recordings <span className="count">{recordings.length}</span>
+            Recordings <span className="count">{showCount(recordings, session.recordingsTruncated)}</span>
           </h2>
           <div className="plain-scroll">
             <table className="plain">
@@ -144,7 +144,8 @@ export function SessionOutput({ session }: { readonly session: SessionDetail }) 
       {transcriptions.length > 0 && (
         <section aria-labelledby="transcriptions-title">
           <h2 id="transcriptions-title">
-            Transcriptions <span className="count">{transcriptions.length}</span>
+            Transcriptions{' '}
+            <span className="count">{showCount(transcriptions, session.transcriptionsTruncated)}</span>
           </h2>
           <div className="plain-scroll">
             <table className="plain">
@@ -163,6 +164,10 @@ export function SessionOutput({ session }: { readonly session: SessionDetail }) 
       )}
     </>
   );
+}
+
+function showCount({ length }: readonly unknown[], isTruncated = false): string {
+  return isTruncated ? `the first ${length}` : String(length);
 }
 
 function RecordingRow({ recording }: { readonly recording: Recording }) {

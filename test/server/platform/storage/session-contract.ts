@@ -56,6 +56,32 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
       expect(await store.sessions.find('RM_2', NOW)).toBeUndefined();
     });
 
+    it('count more connections than are read in one step', async () => {
+      await open('RM_1', { endedAt: 9_000_000 });
+      const people = Array.from({ length: 10_001 }, (_, n) => ({
+        ...({
+          sid: `PA_${n}`,
+          identity: `p${n % 7}`,
+          name: '',
+          role: 'participant',
+          roomSid: 'RM_1',
+        } as const),
+        ...{ joinedAt: 1000 + n * 10, leftAt: 1005 + n * 10 },
+        ...{ metadata: null, accessRole: null, untoldUntil: null },
+      }));
+      await store.presence.saveParticipants(people);
+      await open('RM_2', { endedAt: 9000 });
+      await stay('bob', [2000, 4000], { roomSid: 'RM_2' });
+      expect(await figures()).toEqual([1000, 7, 1, 50_005]);
+      const rows = await store.sessions.list({ now: NOW, limit: 10 });
+      expect(
+        rows.map(({ sid, totalParticipants, participantMs }) => [sid, totalParticipants, participantMs]),
+      ).toEqual([
+        ['RM_2', 1, 2000],
+        ['RM_1', 7, 50_005],
+      ]);
+    });
+
     it('count identities, concurrent identities, and the time of all together', async () => {
       await open('RM_1', { endedAt: 9000 });
       await stay('ada', [1000, 5000]);
@@ -197,15 +223,17 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
       await claim('rec_1', 'RM_1', 1000);
       // A recording in a later session of the same name does not change an earlier one.
       await claim('rec_2', 'RM_2', 2000);
-      expect((await store.recordings.listOfSession('RM_1')).map(({ id }) => id)).toEqual(['rec_1']);
-      expect(await store.recordings.listOfSession('RM_2')).toEqual([]);
+      expect((await store.recordings.listOfSession('RM_1', 9)).map(({ id }) => id)).toEqual(['rec_1']);
+      expect(await store.recordings.listOfSession('RM_2', 9)).toEqual([]);
       const live = { language: 'en', speakers: {}, createdAt: 1000 };
       const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
       await store.transcriptions.startLive({ ...live, id: 'tr_1', room: 'demo', roomSid: 'RM_1', options });
       const post = { ...live, createdAt: 2000, originAt: 1000, egressId: 'EG_1', recordingId: 'rec_1' };
       await store.transcriptions.enqueuePost({ ...post, id: 'tr_2', room: 'demo', roomSid: 'RM_1' });
-      const found = await store.transcriptions.listOfSession('RM_1');
+      const found = await store.transcriptions.listOfSession('RM_1', 9);
       expect(found.map(({ id }) => id)).toEqual(['tr_1', 'tr_2']);
+      expect(await store.transcriptions.listOfSession('RM_1', 1)).toEqual(found.slice(0, 1));
+      expect(await store.recordings.listOfSession('RM_1', 0)).toEqual([]);
     });
   });
 }

@@ -46,6 +46,21 @@ export function describeStore(engine: string, prepare: () => Promise<TestDatabas
       return made;
     };
 
+    it('counts recordings and deliveries by status, up to a limit', async () => {
+      for (const id of ['one', 'two', 'three']) await make(id, { status: 'stopped' });
+      await make('four', { status: 'recording' });
+      const read = async (most?: number) => {
+        const { recordings, deliveriesPending, oldestPendingDeliveryAt } = await store.figures.read(
+          1000,
+          most,
+        );
+        return [recordings, deliveriesPending, oldestPendingDeliveryAt];
+      };
+      const running = { status: 'recording', count: 1 };
+      expect(await read()).toEqual([[running, { status: 'stopped', count: 3 }], 0, null]);
+      expect(await read(2)).toEqual([[running, { status: 'stopped', count: 2 }], 0, null]);
+    });
+
     describe('claim', () => {
       it('inserts a starting recording without further facts', async () => {
         const claim = await store.recordings.claim(newRecording('one', { bucket: 'films' }), 1000);
