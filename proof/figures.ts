@@ -34,6 +34,11 @@ export function atLeast({ name, measured, bound, unit = '' }: BoundedFigure): Fi
   return { ...figure, bound: `at least ${inWords(bound, unit)}`, holds: measured >= bound };
 }
 
+/** Returns the figures with the name of what they are about in front of their own names. */
+export function named(name: string, figures: readonly Figure[]): readonly Figure[] {
+  return figures.map((figure) => ({ ...figure, name: `${name}: ${figure.name}` }));
+}
+
 /** Returns a figure without a claim. */
 export function observed(name: string, measured: number, unit = ''): Figure {
   const figure = { name, measured: inWords(measured, unit), value: measured };

@@ -13,9 +13,17 @@ import { startRedis } from '../../test/support/parts/redis.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
 import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../figures.ts';
+import { atMost, exactly, type Figure, named, observed } from '../figures.ts';
+import { killInEveryState } from '../support/kills.ts';
 import { pollEvery } from '../support/poll.ts';
-import { type RecordingStage, startRecorderStage, startRecordingStage } from '../support/recorder-stage.ts';
+import {
+  type EndedRecording,
+  findEnded,
+  type RecordingStage,
+  startRecorderStage,
+  startRecording,
+  startRecordingStage,
+} from '../support/recorder-stage.ts';
 import { enter } from './nodes/people.ts';
 
 const ROOMS = { long: 6, short: 2 } as const;
@@ -32,11 +40,7 @@ const PROBLEM = '"urn:problem-type:rtc:';
 
 const PAUSE_MS = 50;
 
-const LOOK_MS = 5;
-
-const DEADLINE_MS = 240_000;
-
-const poll = pollEvery({ everyMs: LOOK_MS, withinMs: DEADLINE_MS });
+const poll = pollEvery({ everyMs: 5, withinMs: 240_000 });
 
 const BLOCK = Buffer.alloc(4 * 1024 * 1024);
 
@@ -49,17 +53,22 @@ const AWAY_MS = 1_000;
 
 export const bucketFaults: Experiment = { name: 'bucket-faults', run: killBucket };
 
+/** The bucket dies while recordings end. */
+const MOMENTS = [
+  { slug: 'uploaded', name: 'killed before recordings are uploaded' },
+  { slug: 'measured', name: 'killed before recordings are measured' },
+] as const;
+
 async function killBucket(context: ExperimentContext): Promise<Findings> {
   const { runSize, report } = context;
   const stage = await startBucketStage(context);
-  const figures: Figure[] = [];
-  for (const moment of ['uploaded', 'measured'] as const) {
-    report(`the bucket dies before recordings are ${moment}`);
-    const rooms = Array.from({ length: ROOMS[runSize] }, (_, index) => `${moment}-${index}`);
-    figures.push(...(await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[runSize] * 1000 })));
-  }
+  const figures: Figure[] = [...(await killAtEnds(stage, context, { rooms: ROOMS[runSize], prefix: '' }))];
   const isReal = await isEgressInstalled();
-  if (isReal) figures.push(...(await killUnderRealRecorder(context)));
+  if (isReal) {
+    const real = await startRealBucketStage(context);
+    const found = await killAtEnds(real, context, { rooms: REAL_ROOMS[runSize], prefix: 'real-' });
+    figures.push(...found.map((figure) => ({ ...figure, name: `LiveKit's recorder, ${figure.name}` })));
+  }
   report('the bucket dies during a download');
   figures.push(...(await killInDownload(stage)));
   report('recordings are read and deleted without the bucket');
@@ -70,21 +79,25 @@ async function killBucket(context: ExperimentContext): Promise<Findings> {
   return { figures, notes: [`The embedded recorder took part. ${ran}.`] };
 }
 
-async function killUnderRealRecorder(context: ExperimentContext): Promise<readonly Figure[]> {
-  const { runSize, report } = context;
-  const stage = await startRealBucketStage(context);
-  const figures: Figure[] = [];
-  for (const moment of ['uploaded', 'measured'] as const) {
-    report(`the bucket dies before recordings of LiveKit's recorder are ${moment}`);
-    const rooms = Array.from({ length: REAL_ROOMS[runSize] }, (_, index) => `real-${moment}-${index}`);
-    const found = await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[runSize] * 1000 });
-    figures.push(...found.map((figure) => ({ ...figure, name: `LiveKit's recorder, ${figure.name}` })));
-  }
-  return figures;
+type Recorded = { readonly rooms: number; readonly prefix: string };
+
+function killAtEnds(
+  stage: BucketStage,
+  context: ExperimentContext,
+  { rooms, prefix }: Recorded,
+): Promise<readonly Figure[]> {
+  return killInEveryState(context, {
+    states: MOMENTS,
+    kill: async ({ slug: moment }) => {
+      const names = Array.from({ length: rooms }, (_, index) => `${prefix}${moment}-${index}`);
+      const atEnd = { moment, rooms: names, awayMs: AWAY_SECONDS[context.runSize] * 1000 };
+      return { figures: await killAtEnd(stage, atEnd), lines: [`${rooms} recordings`] };
+    },
+  });
 }
 
 type AtEnd = {
-  readonly moment: 'uploaded' | 'measured';
+  readonly moment: (typeof MOMENTS)[number]['slug'];
   readonly rooms: readonly string[];
   readonly awayMs: number;
 };
@@ -94,31 +107,27 @@ async function killAtEnd(stage: BucketStage, { moment, rooms, awayMs }: AtEnd): 
   if (moment === 'uploaded') await stage.s3.kill();
   await Promise.all(rooms.map((room) => stopRecording(stage, room)));
   if (moment === 'measured') {
-    await poll(async () => (rooms.some((room) => isUploaded(stage, room)) ? true : undefined));
+    await poll(async () => rooms.some((room) => isUploaded(stage, room)));
     await stage.s3.kill();
   }
   await delay(awayMs);
   await stage.s3.startAgain();
-  const ended = await Promise.all(ids.map((id) => untilEnded(stage, id)));
+  const ended = await Promise.all(ids.map((id) => poll(() => findEnded(stage, id))));
   await stage.untilReported(ids);
-  const sizes = await Promise.all(ended.map(({ object }) => readSize(object)));
+  const sizes = await Promise.all(ended.map((one) => readSize(toObject(stage, one))));
   const untrue = ended.filter((one, index) => !isTrue(one, sizes[index]));
   const events = ids.map((id) => stage.listEnds(id));
-  const name = `killed before recordings are ${moment}`;
+  const toldOnce = events.filter((all, index) => all.length === 1 && all[0]?.status === ended[index]?.status);
   return [
-    observed(`${name}: recordings`, ids.length),
-    observed(`${name}: ended as stopped`, ended.filter(({ status }) => status === 'stopped').length),
-    exactly(`${name}: with a status that is not true`, untrue.length, 0),
-    exactly(
-      `${name}: with exactly one egress_ended of the same status`,
-      events.filter((all, index) => all.length === 1 && all[0]?.status === ended[index]?.status).length,
-      ids.length,
-    ),
+    observed('recordings', ids.length),
+    observed('ended as stopped', ended.filter(({ status }) => status === 'stopped').length),
+    exactly('with a status that is not true', untrue.length, 0),
+    exactly('with exactly one egress_ended of the same status', toldOnce.length, ids.length),
   ];
 }
 
 /** A stopped recording has its whole file; any other one says why it has none. */
-function isTrue({ status, error, sizeBytes }: ShownRecording, size: number | undefined): boolean {
+function isTrue({ status, error, sizeBytes }: EndedRecording, size: number | undefined): boolean {
   return status === 'stopped' ? size !== undefined && size === sizeBytes : error !== null;
 }
 
@@ -131,16 +140,15 @@ async function killInDownload(stage: BucketStage): Promise<readonly Figure[]> {
   const recording = await recordWhole(stage, 'download');
   await enlarge(recording.object);
   const { isPlaced, codes, isLeftAsWhole, keptBytes, isSame } = await downloadInterrupted(stage, recording);
-  const name = 'killed during a download';
-  return [
-    exactly(`${name}: kills between the first and the last byte`, Number(isPlaced), 1),
-    observed(`${name}: bytes that had arrived`, keptBytes),
-    observed(`${name}: exit code of the command`, codes[0] ?? -1),
-    exactly(`${name}: commands that reported success`, Number(codes[0] === 0), 0),
-    exactly(`${name}: incomplete files with the name of a whole one`, Number(isLeftAsWhole), 0),
-    exactly(`${name}: exit code of the command when it is repeated`, codes[1] ?? -1, 0),
-    exactly(`${name}: whole files with the same bytes then`, Number(isSame), 1),
-  ];
+  return named('killed during a download', [
+    exactly('kills between the first and the last byte', Number(isPlaced), 1),
+    observed('bytes that had arrived', keptBytes),
+    observed('exit code of the command', codes[0] ?? -1),
+    exactly('commands that reported success', Number(codes[0] === 0), 0),
+    exactly('incomplete files with the name of a whole one', Number(isLeftAsWhole), 0),
+    exactly('exit code of the command when it is repeated', codes[1] ?? -1, 0),
+    exactly('whole files with the same bytes then', Number(isSame), 1),
+  ]);
 }
 
 async function callWithoutBucket(stage: BucketStage, awayMs: number): Promise<readonly Figure[]> {
@@ -170,25 +178,17 @@ async function callWithoutBucket(stage: BucketStage, awayMs: number): Promise<re
   const isKept = existsSync(object) && (await client.call('GET', `/v1/recordings/${id}`)).status === 200;
   const deleted = await client.call('DELETE', `/v1/recordings/${id}`);
   const isGone = !existsSync(object) && (await client.call('GET', `/v1/recordings/${id}`)).status === 404;
-  const name = 'while the bucket is away';
-  return [
-    observed(`${name}: recordings listed and shown`, seen.reads),
-    exactly(`${name}: of these, failed`, seen.failedReads, 0),
-    observed(`${name}: deletions`, seen.deletions),
-    exactly(`${name}: deletions that were not refused with a problem`, seen.wrongDeletions, 0),
-    atMost({
-      name: `${name}: slowest response`,
-      measured: Math.round(seen.slowestMs),
-      bound: BOUND_MS,
-      unit: ' ms',
-    }),
-    exactly(`${name}: recordings that a refused deletion left whole`, Number(isKept), 1),
-    exactly(
-      `${name}: recordings that were deleted with their file afterwards`,
-      Number(deleted.status === 204 && isGone),
-      1,
-    ),
-  ];
+  const slowest = { measured: Math.round(seen.slowestMs), bound: BOUND_MS, unit: ' ms' };
+  const isDeleted = deleted.status === 204 && isGone;
+  return named('while the bucket is away', [
+    observed('recordings listed and shown', seen.reads),
+    exactly('of these, failed', seen.failedReads, 0),
+    observed('deletions', seen.deletions),
+    exactly('deletions that were not refused with a problem', seen.wrongDeletions, 0),
+    atMost({ name: 'slowest response', ...slowest }),
+    exactly('recordings that a refused deletion left whole', Number(isKept), 1),
+    exactly('recordings that were deleted with their file afterwards', Number(isDeleted), 1),
+  ]);
 }
 
 /** A stage of recordings, with an S3 server of its own as their bucket. */
@@ -204,12 +204,7 @@ async function startBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Pr
   const s3 = await startS3();
   context.cleanUp(s3.close);
   const stage = await startRecorderStage(context, bucketSettings(s3));
-  const { control } = stage.media;
-  const enterRoom = async (room: string): Promise<void> => {
-    control.join(room, { identity: 'ada' });
-    control.publish(room, 'ada');
-  };
-  return { ...stage, s3, enter: enterRoom };
+  return { ...stage, s3, enter: async (room) => stage.enter(room) };
 }
 
 /** The same stage with a real LiveKit and its own recorder. */
@@ -234,28 +229,12 @@ async function startRealBucketStage(context: Pick<ExperimentContext, 'cleanUp'>)
   return { ...stage, s3, enter: enterRoom, settings: { audioOnly: true } };
 }
 
-/** A recording as the service shows it. */
-type ShownRecording = {
-  readonly status: unknown;
-  readonly error: unknown;
-  readonly sizeBytes: number | null;
-  /** Path of the object in the folder of the bucket; undefined if the recording names no file. */
-  readonly object: string | undefined;
-};
-
 /** Starts to record a room; resolves when its recorder records. */
 async function record(stage: BucketStage, room: string): Promise<string> {
-  const { client } = stage;
-  await client.call('POST', '/v1/rooms', { name: room });
+  await stage.client.call('POST', '/v1/rooms', { name: room });
   await stage.enter(room);
-  const { json, status, text } = await client.call(
-    'POST',
-    `/v1/rooms/${room}/recording/start`,
-    stage.settings,
-  );
-  if (status !== 201) throw new Error(`the recording of ${room} did not start: ${status} ${text}`);
-  const id = String(json.egressId);
-  await poll(async () => ((await stage.egressStatus(id)) === EgressStatus.EGRESS_ACTIVE ? true : undefined));
+  const id = await startRecording(stage, room, stage.settings);
+  await poll(async () => (await stage.egressStatus(id)) === EgressStatus.EGRESS_ACTIVE);
   return id;
 }
 
@@ -263,19 +242,9 @@ async function stopRecording({ client }: BucketStage, room: string): Promise<voi
   await client.call('POST', `/v1/rooms/${room}/recording/stop`);
 }
 
-/** Resolves when the recording has ended. */
-async function untilEnded(stage: BucketStage, id: string): Promise<ShownRecording> {
-  return await poll(async () => {
-    const { status, json } = await stage.client.call('GET', `/v1/recordings/${id}`);
-    if (status !== 200 || json.endedAt === null) return undefined;
-    const file: { readonly path?: string } = Object(json.file);
-    return {
-      status: json.status,
-      error: json.error,
-      sizeBytes: typeof json.sizeBytes === 'number' ? json.sizeBytes : null,
-      object: file.path === undefined ? undefined : join(stage.s3.bucketFolder, file.path),
-    };
-  });
+/** Returns the path of the object in the folder of the bucket; undefined if the recording names no file. */
+function toObject({ s3 }: BucketStage, { path }: EndedRecording): string | undefined {
+  return path === undefined ? undefined : join(s3.bucketFolder, path);
 }
 
 /** Records a room for a moment; resolves to its id and the path of its object. */
@@ -285,7 +254,7 @@ async function recordWhole(
 ): Promise<{ readonly id: string; readonly object: string }> {
   const id = await record(stage, room);
   await stopRecording(stage, room);
-  const { object } = await untilEnded(stage, id);
+  const object = toObject(stage, await poll(() => findEnded(stage, id)));
   if (object === undefined || !existsSync(object)) throw new Error(`the recording of ${room} has no file`);
   return { id, object };
 }
@@ -329,9 +298,7 @@ async function downloadInterrupted(
   try {
     const interrupted = run();
     const isOver = interrupted.ended.then(() => true);
-    await poll(async () =>
-      (await arrived(part)) >= ARRIVED_BYTES || (await isPast(isOver)) ? true : undefined,
-    );
+    await poll(async () => (await arrived(part)) >= ARRIVED_BYTES || (await isPast(isOver)));
     await s3.kill();
     const { code } = await interrupted.ended;
     const keptBytes = await arrived(part);

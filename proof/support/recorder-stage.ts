@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { EgressClient, type EgressStatus } from 'livekit-server-sdk';
 import {
   type EmbeddedMediaServer,
@@ -15,6 +14,7 @@ import {
 } from '../../test/server/webhooks/support/receiver.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import type { ExperimentContext } from '../experiment.ts';
+import { untilEnoughOrSilence } from './poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from './signed-client.ts';
 
 const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
@@ -39,6 +39,8 @@ export type RecordingStage = {
 export type RecorderStage = RecordingStage & {
   readonly media: EmbeddedMediaServer;
   readonly recordingDir: string;
+  /** Lets somebody join the room who can be heard. */
+  readonly enter: (room: string) => void;
 };
 
 export async function startRecorderStage(
@@ -58,7 +60,11 @@ export async function startRecorderStage(
     { port, mediaServer: { ...MEDIA_KEYS, url: media.url.replace('http', 'ws') } },
     { RECORDING_DIR: recordingDir, ...environment },
   );
-  return { ...stage, media, recordingDir };
+  const enter = (room: string): void => {
+    media.control.join(room, { identity: 'ada' });
+    media.control.publish(room, 'ada');
+  };
+  return { ...stage, media, recordingDir, enter };
 }
 
 type RecordedServer = {
@@ -102,14 +108,42 @@ async function watchEnds(client: SignedClient, cleanUp: ExperimentContext['clean
   };
 }
 
-const POLL_INTERVAL_MS = 250;
-const SILENCE_MS = 30_000;
-
 async function untilReported(ids: readonly string[], listEnds: RecorderStage['listEnds']): Promise<void> {
   const count = (): number => ids.filter((id) => listEnds(id).length > 0).length;
-  let last = { count: count(), at: performance.now() };
-  while (last.count < ids.length && performance.now() - last.at < SILENCE_MS) {
-    await delay(POLL_INTERVAL_MS);
-    if (count() > last.count) last = { count: count(), at: performance.now() };
-  }
+  const isEnough = (): boolean => count() >= ids.length;
+  await untilEnoughOrSilence({ count, isEnough, everyMs: 250, silenceMs: 30_000 });
+}
+
+/** Starts to record a room; resolves to the id of the recording. */
+export async function startRecording(
+  { client }: Pick<RecordingStage, 'client'>,
+  room: string,
+  settings?: object,
+): Promise<string> {
+  const { json, status, text } = await client.call('POST', `/v1/rooms/${room}/recording/start`, settings);
+  if (status !== 201) throw new Error(`the recording of ${room} did not start: ${status} ${text}`);
+  return String(json.egressId);
+}
+
+/** A recording that has ended, as the service shows it. */
+export type EndedRecording = {
+  readonly status: unknown;
+  readonly error: unknown;
+  readonly sizeBytes: number | null;
+  /** The path of its file; undefined if it names none. */
+  readonly path: string | undefined;
+  /** When it was seen, by performance.now(). */
+  readonly seenAt: number;
+};
+
+/** Resolves to undefined while the recording has not ended. */
+export async function findEnded(
+  { client }: Pick<RecordingStage, 'client'>,
+  id: string,
+): Promise<EndedRecording | undefined> {
+  const { status, json } = await client.call('GET', `/v1/recordings/${id}`);
+  if (status !== 200 || json.endedAt === null) return undefined;
+  const { path }: { readonly path?: string } = Object(json.file);
+  const sizeBytes = typeof json.sizeBytes === 'number' ? json.sizeBytes : null;
+  return { status: json.status, error: json.error, sizeBytes, path, seenAt: performance.now() };
 }

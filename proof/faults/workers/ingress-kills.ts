@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { IngressClient } from 'livekit-server-sdk';
 import { INGRESS_TYPES } from '../../../src/contract/choices.ts';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
@@ -16,6 +15,8 @@ import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { type KillState, killInEveryState } from '../../support/kills.ts';
+import { findWithin } from '../../support/poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
 /** LiveKit removes a participant whose process died after some 20 s; the push begins again as soon as a worker takes it. */
@@ -35,9 +36,7 @@ const BEGUN: readonly (number | undefined)[] = [1, 2];
 
 const TRACKS = 2;
 
-const LOOK_MS = 50;
-
-const DEADLINE_MS = 120_000;
+const PACE = { everyMs: 50, withinMs: 120_000 };
 
 const CONNECTIONS = 8;
 
@@ -46,52 +45,44 @@ const SCRIPT = join(import.meta.dirname, 'push-in-page.js');
 export const ingressKills: Experiment = { name: 'ingress-kills', run: killIngressWorkers };
 
 async function killIngressWorkers(context: ExperimentContext): Promise<Findings> {
-  const { runSize, report } = context;
   const stage = await startIngressStage(context);
-  const figures: Figure[] = [];
-  for (const state of INGRESS_STATES) {
-    if (runSize === 'short' && !STATES_OF_SHORT.includes(state.slug)) continue;
-    for (const kind of INGRESS_TYPES) {
-      const name = `${kind.toUpperCase()}, ${state.name}`;
-      const outcome = await killIngressWorker(stage, state, kind);
-      report(`${name}: published after ${outcome.publishedMs} ms, left after ${outcome.leftMs} ms`);
-      for (const failure of outcome.failures.slice(0, 5)) report(failure);
-      figures.push(...toFigures(stage, name, outcome));
-    }
-  }
+  const states = INGRESS_STATES.flatMap(({ name, slug }) =>
+    INGRESS_TYPES.map((kind) => ({ name: `${kind.toUpperCase()}, ${name}`, slug, kind })),
+  );
+  const figures = await killInEveryState(context, {
+    states,
+    ofShort: STATES_OF_SHORT,
+    kill: async ({ slug, kind }) => {
+      const outcome = await killIngressWorker(stage, slug, kind);
+      const line = `published after ${outcome.publishedMs} ms, left after ${outcome.leftMs} ms`;
+      return { figures: toFigures(stage, outcome), lines: [line, ...outcome.failures.slice(0, 5)] };
+    },
+  });
   return { figures, versions: { LiveKit: livekitServerVersion } };
 }
 
-function toFigures(stage: IngressStage, name: string, outcome: IngressOutcome): readonly Figure[] {
+function toFigures(stage: IngressStage, outcome: IngressOutcome): readonly Figure[] {
   const { ingressId, isPlaced, publishedMs, leftMs, failures, isDeleted } = outcome;
   const events = stage.listEvents(ingressId);
+  const count = (event: string): number => events.filter(({ body }) => body.event === event).length;
   const ids = new Set(events.map(({ body }) => body.id));
-  const within = (what: string, ms: number): Figure =>
-    atMost({ name: `${name}: ${what}`, measured: Math.round(ms / 1000), bound: BOUND_SECONDS, unit: ' s' });
+  const within = (name: string, ms: number): Figure =>
+    atMost({ name, measured: Math.round(ms / 1000), bound: BOUND_SECONDS, unit: ' s' });
   return [
-    exactly(`${name}: kills at that place`, Number(isPlaced), 1),
+    exactly('kills at that place', Number(isPlaced), 1),
     ...(publishedMs === undefined ? [] : [within('in the room again after', publishedMs)]),
     within('nobody in the room after the end of the push', leftMs),
-    exactly(`${name}: requests to the service that failed`, failures.length, 0),
-    observed(
-      `${name}: ingress_started`,
-      events.filter(({ body }) => body.event === 'ingress_started').length,
-    ),
-    observed(
-      `${name}: ingress_stopped`,
-      events.filter(({ body }) => body.event === 'ingress_stopped').length,
-    ),
-    exactly(`${name}: events that arrived twice`, events.length - ids.size, 0),
-    exactly(`${name}: events with a wrong signature`, events.filter((one) => !stage.isSigned(one)).length, 0),
-    exactly(`${name}: ingresses that were deleted`, Number(isDeleted), 1),
+    exactly('requests to the service that failed', failures.length, 0),
+    observed('ingress_started', count('ingress_started')),
+    observed('ingress_stopped', count('ingress_stopped')),
+    exactly('events that arrived twice', events.length - ids.size, 0),
+    exactly('events with a wrong signature', events.filter((one) => !stage.isSigned(one)).length, 0),
+    exactly('ingresses that were deleted', Number(isDeleted), 1),
   ];
 }
 
 /** The activity of an ingress worker at the time of its death. */
-type IngressState = {
-  readonly name: string;
-  readonly slug: 'waiting' | 'beginning' | 'publishing' | 'ending';
-};
+type IngressState = KillState & { readonly slug: 'waiting' | 'beginning' | 'publishing' | 'ending' };
 
 type IngressOutcome = {
   readonly ingressId: string;
@@ -108,7 +99,7 @@ type IngressOutcome = {
 /** Pushes to a new ingress, kills the worker in the state and starts another one at its address. */
 async function killIngressWorker(
   stage: IngressStage,
-  { slug }: IngressState,
+  slug: IngressState['slug'],
   kind: PushKind,
 ): Promise<IngressOutcome> {
   const { client } = stage;
@@ -167,12 +158,7 @@ async function msUntil(since: number, isSo: () => Promise<boolean>): Promise<num
 
 /** Whether it became true in time. */
 async function isSeen(isSo: () => Promise<boolean>): Promise<boolean> {
-  const deadline = performance.now() + DEADLINE_MS;
-  while (performance.now() < deadline) {
-    if (await isSo()) return true;
-    await delay(LOOK_MS);
-  }
-  return false;
+  return (await findWithin(PACE, isSo)) !== undefined;
 }
 
 /** A real LiveKit with its Redis and its ingress service, a browser, one instance of the service, and a receiver of its webhooks. */

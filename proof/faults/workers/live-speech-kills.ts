@@ -13,10 +13,17 @@ import { freePort } from '../../../test/support/parts/run-part.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
-import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
+import { type KillState, killInEveryState } from '../../support/kills.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
-import { startWorkerProcess, type WorkerSettings } from '../../support/worker-process.ts';
+import {
+  countTranscriptionEvents,
+  type Statement,
+  startVictim,
+  startWorkerProcess,
+  type Victim,
+  type WorkerSettings,
+} from '../../support/worker-process.ts';
 import { enter } from '../nodes/people.ts';
 
 /** The lease expires after two seconds, and another worker claims it at once. A busy machine takes longer. */
@@ -59,57 +66,48 @@ const SUBSCRIBED_MS = 3_000;
 
 const DEADLINE_MS = 60_000;
 
-const LOOK_MS = 50;
-
-const poll = pollEvery({ everyMs: LOOK_MS, withinMs: DEADLINE_MS });
+const poll = pollEvery({ everyMs: 50, withinMs: DEADLINE_MS });
 
 const CONNECTIONS = 16;
 
 export const liveSpeechKills: Experiment = { name: 'live-speech-kills', run: killLiveWorkers };
 
 async function killLiveWorkers(context: ExperimentContext): Promise<Findings> {
-  const { runSize, report, cleanUp } = context;
   const stage = await startLiveStage(context);
   const folder = await mkdtemp(join(tmpdir(), 'rtc-sentences-'));
-  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  context.cleanUp(() => rm(folder, { recursive: true, force: true }));
   const sentences = await makeSentences(folder);
-  const figures: Figure[] = [];
-  const states = LIVE_STATES.filter(({ slug }) => runSize === 'long' || STATES_OF_SHORT.includes(slug));
-  for (const state of states) {
-    const outcome = await killLiveWorker(stage, state, sentences);
-    const texts = outcome.after.map(({ text }) => text).join(' | ');
-    report(`${state.name}: taken over after ${outcome.takenOverMs} ms; ${texts}`);
-    figures.push(...toFigures(state, outcome));
-  }
+  const figures = await killInEveryState(context, {
+    states: LIVE_STATES,
+    ofShort: STATES_OF_SHORT,
+    kill: async (state) => {
+      const outcome = await killLiveWorker(stage, state, sentences);
+      const texts = outcome.after.map(({ text }) => text).join(' | ');
+      const line = `taken over after ${outcome.takenOverMs} ms; ${texts}`;
+      return { figures: toFigures(state, outcome), lines: [line] };
+    },
+  });
   return { figures, versions: { LiveKit: livekitServerVersion, PostgreSQL: stage.databaseVersion } };
 }
 
-function toFigures({ name, at }: LiveState, outcome: LiveOutcome): readonly Figure[] {
+function toFigures({ at }: LiveState, outcome: LiveOutcome): readonly Figure[] {
   const { isPlaced, takenOverMs, before, after, heardAgain, counted, events } = outcome;
   const kept = before.filter((one) => after.some((other) => isSame(one, other)));
-  const seconds = (takenOverMs ?? 0) / 1000;
-  const takeover = { name: `${name}: held by another worker after`, bound: BOUND_SECONDS, unit: ' s' };
+  const measured = Math.round((takenOverMs ?? 0) / 100) / 10;
+  const words = { name: 'words of the sentence after the takeover', measured: wordsIn(heardAgain), bound: 1 };
+  const takenOver = [
+    atMost({ name: 'held by another worker after', measured, bound: BOUND_SECONDS, unit: ' s' }),
+  ];
+  const unread = 'segments that the stop counted and nobody can read, or the other way round';
   return [
-    exactly(`${name}: kills at that place`, Number(isPlaced), 1),
-    ...(at === 'stop' ? [] : [atMost({ ...takeover, measured: Math.round(seconds * 10) / 10 })]),
-    observed(`${name}: segments before the kill`, before.length),
-    exactly(`${name}: of these, lost or changed`, before.length - kept.length, 0),
-    ...(at === 'stop'
-      ? []
-      : [
-          atLeast({
-            name: `${name}: words of the sentence after the takeover`,
-            measured: wordsIn(heardAgain),
-            bound: 1,
-          }),
-        ]),
-    exactly(`${name}: segments that overlap another one`, overlapping(after), 0),
-    exactly(
-      `${name}: segments that the stop counted and nobody can read, or the other way round`,
-      Math.abs(counted - after.length),
-      0,
-    ),
-    exactly(`${name}: events of the end`, events, 1),
+    exactly('kills at that place', Number(isPlaced), 1),
+    ...(at === 'stop' ? [] : takenOver),
+    observed('segments before the kill', before.length),
+    exactly('of these, lost or changed', before.length - kept.length, 0),
+    ...(at === 'stop' ? [] : [atLeast(words)]),
+    exactly('segments that overlap another one', overlapping(after), 0),
+    exactly(unread, Math.abs(counted - after.length), 0),
+    exactly('events of the end', events, 1),
   ];
 }
 
@@ -129,12 +127,9 @@ function overlapping(segments: readonly LiveSegment[]): number {
   }).length;
 }
 
-/** The activity of a live worker at the time of its death. */
-type LiveState = {
-  readonly name: string;
-  readonly slug: string;
+type LiveState = KillState & {
   /** The statement at which it dies, or the situation in the room. */
-  readonly at: { readonly text: string; readonly passage: Passage } | 'silence' | 'speech' | 'stop';
+  readonly at: Statement | 'silence' | 'speech' | 'stop';
   /** Whether it dies before anybody speaks. */
   readonly isFirst?: true;
 };
@@ -172,11 +167,8 @@ async function killLiveWorker(
   const room = `live-${state.slug}`;
   await client.call('POST', '/v1/rooms', { name: room });
   const { joined: ada } = await enter(client, room, 'ada');
-  const proxy = await startDatabaseProxy(() => Number(new URL(stage.databaseUrl).port));
-  const through = { ...stage, databaseUrl: proxy.through(stage.databaseUrl) };
-  const victim = await startWorkerProcess('stt-live', through);
-  const death = awaitDeath(state, proxy, victim.kill);
-  if (state.isFirst) death.arm();
+  const victim = await startVictim('stt-live', stage);
+  if (state.isFirst && typeof state.at !== 'string') victim.killAt(state.at);
   const started = await client.call('POST', `/v1/rooms/${room}/transcription/start`, {});
   const id = String(started.json.transcriptionId);
   if (!state.isFirst) await poll(() => stage.findAgent(room));
@@ -184,76 +176,50 @@ async function killLiveWorker(
   const standby = await startWorkerProcess('stt-live', stage);
   if (!state.isFirst) {
     await speak(ada, first);
-    await poll(async () => (await segmentsIn(stage, room)).length > 0 || undefined);
+    await poll(async () => (await segmentsIn(stage, room)).length > 0);
   }
   const before = await segmentsIn(stage, room);
-  const counted = state.isFirst ? undefined : await die({ stage, state, room, death }, ada, second);
-  const diedAt = await Promise.race([death.at, delay(DEADLINE_MS, undefined, { ref: false })]);
+  const counted = state.isFirst ? undefined : await die({ stage, state, room, victim }, ada, second);
+  const diedAt = await victim.findDeath(DEADLINE_MS);
   const takenOverMs = counted === undefined ? await untilTakenOver(stage, id, { owner, diedAt }) : undefined;
   const known = await segmentsIn(stage, room);
   const heardAgain = counted === undefined ? await hearAgain(stage, { room, known }, ada, third) : [];
   const last = counted ?? (await stop(stage, room));
   const after = await segmentsIn(stage, room);
-  await Promise.all([ada.leave(), victim.kill(), standby.close()]);
-  await proxy.close();
-  const events = await countEvents(stage, id);
+  await Promise.all([ada.leave(), victim.close(), standby.close()]);
+  const events = await countTranscriptionEvents(client, id);
   return { isPlaced: diedAt !== undefined, takenOverMs, before, after, heardAgain, counted: last, events };
-}
-
-type Death = {
-  /** Waits for the statement from now on; does nothing for a state without one. */
-  readonly arm: () => void;
-  readonly kill: () => Promise<void>;
-  /** When it died, by performance.now(). */
-  readonly at: Promise<number>;
-};
-
-function awaitDeath({ at }: LiveState, proxy: DatabaseProxy, killProcess: () => Promise<unknown>): Death {
-  const died = Promise.withResolvers<number>();
-  const kill = async (): Promise<void> => {
-    const now = performance.now();
-    await killProcess();
-    died.resolve(now);
-  };
-  const arm = (): void => {
-    if (typeof at === 'string') return;
-    proxy.onNext(at.text, () => {
-      void kill();
-      return at.passage;
-    });
-  };
-  return { arm, kill, at: died.promise };
 }
 
 type Dying = {
   readonly stage: LiveStage;
   readonly state: LiveState;
   readonly room: string;
-  readonly death: Death;
+  readonly victim: Victim;
 };
 
 /** Resolves when the worker is dead. The value is the number of segments if the transcription was stopped at the same time. */
 async function die(
-  { stage, state, room, death }: Dying,
+  { stage, state, room, victim }: Dying,
   ada: JoinedParticipant,
   sentence: string,
 ): Promise<number | undefined> {
   if (state.at === 'silence') {
-    await death.kill();
+    await victim.kill();
     return undefined;
   }
-  death.arm();
+  if (typeof state.at !== 'string') victim.killAt(state.at);
   const { played } = await ada.publishWav(sentence);
   if (typeof state.at === 'string') {
     await delay(INTO_SENTENCE_MS);
     const [counted] = await Promise.all([
       state.at === 'stop' ? stop(stage, room) : undefined,
-      death.kill(),
+      victim.kill(),
       played,
     ]);
     return counted;
   }
-  await Promise.all([played, Promise.race([death.at, delay(DEADLINE_MS, undefined, { ref: false })])]);
+  await Promise.all([played, victim.findDeath(DEADLINE_MS)]);
   return undefined;
 }
 
@@ -266,7 +232,7 @@ async function untilTakenOver(
   const victim = owner ?? (await stage.findOwner(id));
   await poll(async () => {
     const now = await stage.findOwner(id);
-    return now !== null && now !== victim ? true : undefined;
+    return now !== null && now !== victim;
   });
   return Math.round(performance.now() - (diedAt ?? 0));
 }
@@ -285,7 +251,7 @@ async function hearAgain(
   const starts = new Set(known.map(({ start }) => start));
   return await poll(async () => {
     const found = (await segmentsIn(stage, room)).filter(({ start }) => !starts.has(start));
-    return found.length > 0 ? found : undefined;
+    return found.length > 0 && found;
   });
 }
 
@@ -304,16 +270,6 @@ async function segmentsIn({ client }: LiveStage, room: string): Promise<readonly
 async function stop({ client }: LiveStage, room: string): Promise<number> {
   const { json } = await client.call('POST', `/v1/rooms/${room}/transcription/stop`);
   return Number(json.segmentCount);
-}
-
-async function countEvents({ client }: LiveStage, id: string): Promise<number> {
-  const { json } = await client.call('GET', '/v1/events?limit=500');
-  const events: readonly { readonly transcription?: { readonly transcriptionId?: string } }[] = Array.isArray(
-    json.events,
-  )
-    ? json.events
-    : [];
-  return events.filter(({ transcription }) => transcription?.transcriptionId === id).length;
 }
 
 /** A real LiveKit, one instance of the service on PostgreSQL that receives its webhooks, and settings for live workers. */

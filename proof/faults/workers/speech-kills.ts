@@ -7,10 +7,22 @@ import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../../figures.ts';
-import { startDatabaseProxy } from '../../support/database-proxy.ts';
-import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
-import { startWorkerProcess, type WorkerSettings } from '../../support/worker-process.ts';
+import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { type KillState, killInEveryState } from '../../support/kills.ts';
+import { pollEvery } from '../../support/poll.ts';
+import {
+  findEnded,
+  type RecorderStage,
+  startRecorderStage,
+  startRecording,
+} from '../../support/recorder-stage.ts';
+import {
+  countTranscriptionEvents,
+  type Statement,
+  startVictim,
+  startWorkerProcess,
+  type WorkerSettings,
+} from '../../support/worker-process.ts';
 
 /** A worker's lease expires after 12 s. Then another worker continues after the last stored segment. */
 const BOUND_SECONDS = 60;
@@ -39,7 +51,7 @@ const STATES: readonly WorkerState[] = [
 
 const DEADLINE_MS = 240_000;
 
-const POLL_INTERVAL_MS = 100;
+const poll = pollEvery({ everyMs: 100, withinMs: DEADLINE_MS });
 
 /** Longer than the recorder takes to start. */
 const RECORDED_MS = 4_000;
@@ -60,44 +72,43 @@ async function killSpeechWorkers(context: ExperimentContext): Promise<Findings> 
     databaseUrl: database.url,
   };
   const stage: SpeechStage = { ...recorder, ...worker, spoken };
-  const undisturbed = await killWorker(stage, undefined, 'undisturbed');
+  const undisturbed = await transcribe(stage, 'undisturbed');
   report(`undisturbed: ${undisturbed.status}, ${undisturbed.segments} segments: ${undisturbed.words}`);
-  const figures: Figure[] = [
-    exactly('without a kill: completed transcriptions', Number(undisturbed.status === 'completed'), 1),
-    observed('without a kill: segments', undisturbed.segments),
-  ];
-  for (const state of STATES) {
-    const outcome = await killWorker(stage, state, state.slug);
-    report(`${state.name}: ${outcome.status}, ${outcome.segments} segments, after ${outcome.completedMs} ms`);
-    figures.push(...toFigures(state, outcome, undisturbed));
-  }
-  return { figures, versions: { PostgreSQL: database.version } };
+  const figures = await killInEveryState(context, {
+    states: STATES,
+    kill: async (state) => {
+      const outcome = await transcribe(stage, state.slug, state);
+      const line = `${outcome.status}, ${outcome.segments} segments, after ${outcome.completedMs} ms`;
+      return { figures: toFigures(outcome, undisturbed), lines: [line] };
+    },
+  });
+  return {
+    figures: [
+      ...named('without a kill', [
+        exactly('completed transcriptions', Number(undisturbed.status === 'completed'), 1),
+        observed('segments', undisturbed.segments),
+      ]),
+      ...figures,
+    ],
+    versions: { PostgreSQL: database.version },
+  };
 }
 
-function toFigures({ name }: WorkerState, outcome: Outcome, undisturbed: Outcome): readonly Figure[] {
+function toFigures(outcome: Outcome, undisturbed: Outcome): readonly Figure[] {
   const { isPlaced, status, repeated, words, events, completedMs } = outcome;
+  const measured = Math.round(completedMs / 1000);
   return [
-    exactly(`${name}: kills at that place`, Number(isPlaced), 1),
-    exactly(`${name}: completed transcriptions`, Number(status === 'completed'), 1),
-    exactly(`${name}: segments that are there twice`, repeated, 0),
-    exactly(`${name}: transcriptions with other words`, Number(words !== undisturbed.words), 0),
-    exactly(`${name}: events of the transcription`, events, 1),
-    atMost({
-      name: `${name}: time from the kill to the end`,
-      measured: Math.round(completedMs / 1000),
-      bound: BOUND_SECONDS,
-      unit: ' s',
-    }),
+    exactly('kills at that place', Number(isPlaced), 1),
+    exactly('completed transcriptions', Number(status === 'completed'), 1),
+    exactly('segments that are there twice', repeated, 0),
+    exactly('transcriptions with other words', Number(words !== undisturbed.words), 0),
+    exactly('events of the transcription', events, 1),
+    atMost({ name: 'time from the kill to the end', measured, bound: BOUND_SECONDS, unit: ' s' }),
   ];
 }
 
-/** A statement at which the worker is killed, and whether the database still receives it. */
-type WorkerState = {
-  readonly name: string;
-  readonly slug: string;
-  readonly text: string;
-  readonly passage: 'passes' | 'held';
-};
+/** The worker is killed at a statement. */
+type WorkerState = KillState & Statement;
 
 type SpeechStage = RecorderStage &
   WorkerSettings & {
@@ -116,41 +127,29 @@ type Outcome = {
   readonly isPlaced: boolean;
 };
 
-/** Transcribes a recording with a worker that is killed in the state, and then with a second one. */
-async function killWorker(
-  stage: SpeechStage,
-  state: WorkerState | undefined,
-  room: string,
-): Promise<Outcome> {
+/** Transcribes a recording. With a state, by a worker that is killed in it, and then by a second one. */
+async function transcribe(stage: SpeechStage, room: string, state?: WorkerState): Promise<Outcome> {
+  const { client } = stage;
   const recordingId = await record(stage, room);
-  const proxy = await startDatabaseProxy(() => Number(new URL(stage.databaseUrl).port));
-  const victim = await startWorkerProcess('stt-post', {
-    ...stage,
-    databaseUrl: proxy.through(stage.databaseUrl),
+  const startedAt = performance.now();
+  const victim = await startVictim('stt-post', stage);
+  if (state !== undefined) victim.killAt(state);
+  const path = `/v1/recordings/${recordingId}/transcribe`;
+  const id = String((await client.call('POST', path, { language: 'en' })).json.transcriptionId);
+  const diedAt = state === undefined ? startedAt : await victim.findDeath(DEADLINE_MS);
+  const successor = state === undefined ? undefined : await startWorkerProcess('stt-post', stage);
+  const json = await poll(async () => {
+    const { json: found } = await client.call('GET', `/v1/transcriptions/${id}`);
+    return (found.status === 'completed' || found.status === 'failed') && found;
   });
-  const died = Promise.withResolvers<number>();
-  if (state === undefined) died.resolve(performance.now());
-  else
-    proxy.onNext(state.text, () => {
-      victim.kill().then(() => died.resolve(performance.now()));
-      return state.passage;
-    });
-  const queued = await stage.client.call('POST', `/v1/recordings/${recordingId}/transcribe`, {
-    language: 'en',
-  });
-  const id = String(queued.json.transcriptionId);
-  const diedAt = await Promise.race([died.promise, delay(DEADLINE_MS, undefined, { ref: false })]);
-  const successor = state === undefined ? victim : await startWorkerProcess('stt-post', stage);
-  const json = await untilEnded(stage, id);
   const completedMs = Math.round(performance.now() - (diedAt ?? 0));
-  await Promise.all([victim.kill(), successor.kill()]);
-  await proxy.close();
+  await Promise.all([victim.close(), successor?.kill()]);
   const segments: readonly Segment[] = Array.isArray(json.segments) ? json.segments : [];
   return {
     ...{ status: json.status, segments: segments.length, completedMs, isPlaced: diedAt !== undefined },
     repeated: segments.length - new Set(segments.map(({ start }) => start)).size,
     words: segments.map(({ text }) => text).join(' '),
-    events: await countEvents(stage, id),
+    events: await countTranscriptionEvents(client, id),
   };
 }
 
@@ -158,43 +157,14 @@ type Segment = { readonly start: number; readonly text: string };
 
 /** Records the room, and replaces the recorder's silent file by the spoken one. */
 async function record(stage: SpeechStage, room: string): Promise<string> {
-  const { client, media } = stage;
+  const { client, enter, spoken } = stage;
   await client.call('POST', '/v1/rooms', { name: room });
-  media.control.join(room, { identity: 'ada' });
-  media.control.publish(room, 'ada');
-  const { json } = await client.call('POST', `/v1/rooms/${room}/recording/start`);
-  const recordingId = String(json.egressId);
+  enter(room);
+  const recordingId = await startRecording(stage, room);
   await delay(RECORDED_MS);
   await client.call('POST', `/v1/rooms/${room}/recording/stop`);
-  for (;;) {
-    const { json: recording } = await client.call('GET', `/v1/recordings/${recordingId}`);
-    const file: { readonly path?: string } = Object(recording.file);
-    if (recording.endedAt !== null && file.path !== undefined) {
-      await copyFile(stage.spoken, file.path);
-      return recordingId;
-    }
-    await delay(POLL_INTERVAL_MS);
-  }
-}
-
-async function untilEnded({ client }: SpeechStage, id: string) {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const { json, status, text } = await client.call('GET', `/v1/transcriptions/${id}`);
-    if (json.status === 'completed' || json.status === 'failed') return json;
-    if (performance.now() > deadline) throw new Error(`the transcription has not ended: ${status} ${text}`);
-    await delay(POLL_INTERVAL_MS);
-  }
-}
-
-async function countEvents({ client }: SpeechStage, id: string): Promise<number> {
-  const { json } = await client.call('GET', '/v1/events?limit=500');
-  const events: readonly { readonly transcription?: { readonly transcriptionId?: string } }[] = Array.isArray(
-    json.events,
-  )
-    ? json.events
-    : [];
-  return events.filter(({ transcription }) => transcription?.transcriptionId === id).length;
+  await copyFile(spoken, await poll(async () => (await findEnded(stage, recordingId))?.path));
+  return recordingId;
 }
 
 /** Makes an MP4 file of 44 s of read speech, as a recorder would write it. Returns its path. */
