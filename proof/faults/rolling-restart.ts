@@ -5,13 +5,18 @@ import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../test/support/parts/haproxy.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
-import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { Random } from '../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { exactly, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
-import { createSignedClient, namesOfStoredEvents, type SignedClient } from '../support/signed-client.ts';
+import {
+  createSignedClient,
+  mediaServerSettings,
+  namesOfStoredEvents,
+  type SignedClient,
+  startDatabase,
+} from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
 
 const SEED = 20_260_310;
@@ -30,15 +35,10 @@ async function restartWhileCalled({ runSize, report, cleanUp }: ExperimentContex
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
-  const cluster = await startPostgres();
-  cleanUp(cluster.close);
-  const database = await createDatabase(cluster);
   const fleet = await createFleet({
-    DATABASE_URL: database.url,
+    DATABASE_URL: await startDatabase({ cleanUp }),
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    LIVEKIT_URL: livekit.url,
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
+    ...mediaServerSettings(livekit),
     TRUST_PROXY: '1',
     SHUTDOWN_DELAY: `${SHUTDOWN_DELAY}`,
   });

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
-import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { signatureHeaders } from '../../test/support/sign.ts';
 import type { ExperimentContext } from '../experiment.ts';
+import { findWithin } from '../support/poll.ts';
+import { mediaServerSettings, startDatabase } from '../support/signed-client.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';
 
@@ -39,7 +39,7 @@ export async function startTarget(
   cleanUp(processes.close);
   const livekit = await startLivekit();
   cleanUp(livekit.close);
-  const databaseUrl = database === 'PostgreSQL' ? await postgresUrl(cleanUp) : undefined;
+  const databaseUrl = database === 'PostgreSQL' ? await startDatabase({ cleanUp }) : undefined;
   const encryptionKey = randomBytes(32);
   const chunks: string[] = [];
   const s3Secret = randomBytes(20).toString('hex');
@@ -47,9 +47,7 @@ export async function startTarget(
     {
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       ENCRYPTION_KEY: encryptionKey.toString('base64'),
-      LIVEKIT_URL: livekit.url,
-      LIVEKIT_API_KEY: livekit.apiKey,
-      LIVEKIT_API_SECRET: livekit.apiSecret,
+      ...mediaServerSettings(livekit),
       S3_BUCKET: 'nowhere',
       S3_ENDPOINT: 'http://127.0.0.1:9',
       S3_ACCESS_KEY: 'access',
@@ -76,12 +74,6 @@ export async function startTarget(
     ],
     log: () => chunks.join(''),
   };
-}
-
-async function postgresUrl(cleanUp: ExperimentContext['cleanUp']): Promise<string> {
-  const cluster = await startPostgres();
-  cleanUp(cluster.close);
-  return (await createDatabase(cluster)).url;
 }
 
 type Planted = { readonly name: string; readonly secret: string };
@@ -261,16 +253,12 @@ export type Core = {
   readonly found: readonly string[];
 };
 
-const LOOK_MS = 100;
-
-const LOOKS = 300;
-
 /** Raises the limit of core files of the service, aborts it, and searches the core file. Undefined if the kernel wrote none. */
 export async function abortWithCore({ fleet, instance, planted }: Target): Promise<Core | undefined> {
   const abortedMs = Date.now() - 1_000;
   await promisify(execFile)('prlimit', ['--pid', `${instance.pid}`, '--core=unlimited:']);
   process.kill(instance.pid, 'SIGABRT');
-  for (let look = 0; look < LOOKS && (await isRunning(instance.pid)); look += 1) await delay(LOOK_MS);
+  await findWithin({ everyMs: 100, withinMs: 30_000 }, async () => !(await isRunning(instance.pid)));
   const [core] = await findCoreFiles([dirname(fleet.dataDir)], abortedMs);
   if (core === undefined) return undefined;
   const [path, bytes] = core;
@@ -284,3 +272,30 @@ async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
   return stat !== undefined && !/\) [ZX] /.test(stat);
 }
+
+/** Registers a webhook; resolves to its id. Undefined if the URL is refused. */
+export async function register({ fleet, instance }: Pick<Target, 'fleet' | 'instance'>, url: string) {
+  const { id } = Object(await fleet.call(instance, 'POST', '/v1/webhooks', { url }));
+  return typeof id === 'string' ? id : undefined;
+}
+
+type Attempt = { readonly statusCode: number | null; readonly error: string | null };
+
+/** Resolves to the first attempt to deliver the end of a room to a webhook; to undefined if none is made. */
+export async function findFirstAttempt(
+  { fleet, instance }: Pick<Target, 'fleet' | 'instance'>,
+  id: string,
+): Promise<Attempt | undefined> {
+  return await findWithin({ everyMs: 50, withinMs: 60_000 }, async () => {
+    const path = `/v1/webhooks/${id}/deliveries?limit=200`;
+    const { deliveries = [] }: { deliveries?: readonly Delivery[] } = Object(
+      await fleet.call(instance, 'GET', path),
+    );
+    const attempted = deliveries.filter(
+      ({ event, attempts }) => event === 'room_finished' && attempts.length > 0,
+    );
+    return attempted.at(-1)?.attempts[0];
+  });
+}
+
+type Delivery = { readonly event: string; readonly attempts: readonly Attempt[] };

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import type { RunSize } from '../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../figures.ts';
+import { claimedInLongRun, type RunSize } from '../experiment.ts';
+import { atMost, exactly, type Figure, named, observed } from '../figures.ts';
 import { sampleProcess } from '../support/process-figures.ts';
 import { percentile } from '../support/statistics.ts';
 
@@ -92,23 +92,17 @@ export function servedFigures(
   { runSize, limits }: FigureOptions,
 ): readonly Figure[] {
   const { name, timesMs, failures, highestMb } = stage;
-  const p99 = {
-    name: `${name}: p99 of the caller (${Math.round(percentile(calm.timesMs, 0.99))} ms when calm)`,
-    measured: Math.round(percentile(timesMs, 0.99)),
-    unit: ' ms',
-  };
+  const calmMs = Math.round(percentile(calm.timesMs, 0.99));
+  const p99 = { name: `p99 of the caller (${calmMs} ms when calm)`, bound: limits.p99Ms, unit: ' ms' };
+  const measured = Math.round(percentile(timesMs, 0.99));
+  const memory = { name: 'memory of the service over calm', bound: limits.growthMb, unit: ' MB' };
   const growth = Math.round(Math.max(0, highestMb - calm.highestMb));
-  return [
-    observed(`${name}: requests of a well-behaved caller`, timesMs.length),
-    exactly(`${name}: failed requests of the caller`, failures.length, 0),
-    runSize === 'long' ? atMost({ ...p99, bound: limits.p99Ms }) : observed(p99.name, p99.measured, p99.unit),
-    atMost({
-      name: `${name}: memory of the service over calm`,
-      measured: growth,
-      bound: limits.growthMb,
-      unit: ' MB',
-    }),
-  ];
+  return named(name, [
+    observed('requests of a well-behaved caller', timesMs.length),
+    exactly('failed requests of the caller', failures.length, 0),
+    claimedInLongRun(runSize, atMost({ ...p99, measured })),
+    atMost({ ...memory, measured: growth }),
+  ]);
 }
 
 type FigureOptions = { readonly runSize: RunSize; readonly limits: Limits };

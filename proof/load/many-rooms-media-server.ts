@@ -11,7 +11,7 @@ import {
 /*
  * A media server with many rooms. Each has one participant who publishes audio and video. The responses are made beforehand
  * in both encodings of Twirp, so that they cost as little processor time as possible; the real LiveKit would need 10,000
- * connected participants. `node proof/benches/reconcile-media-server.ts ROOMS` prints its address.
+ * connected participants. `node proof/load/many-rooms-media-server.ts ROOMS` prints its address.
  */
 
 const count = Number(process.argv[2]);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Pool } from 'undici';
+import { signatureHeaders } from '../../test/support/sign.ts';
 import { sampleProcess } from '../support/process-figures.ts';
 
 type TokenTimes = {
@@ -94,20 +94,6 @@ type SignedRequest = {
 
 export type Keys = { readonly apiKey: string; readonly apiSecret: string };
 
-function signedHeaders({ method, path, body = '' }: SignedRequest, { apiKey, apiSecret }: Keys) {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const hash = createHash('sha256').update(body).digest('hex');
-  const signature = createHmac('sha256', apiSecret)
-    .update(`${method}\n${path}\n${timestamp}\n${hash}`)
-    .digest('hex');
-  return {
-    'x-api-key': apiKey,
-    'x-service-timestamp': timestamp,
-    'x-service-signature': signature,
-    ...(body === '' ? {} : { 'content-type': 'application/json' }),
-  };
-}
-
 /** Resolves to the requests per second, with `concurrency` calls at a time. */
 async function throughput(call: () => Promise<void>, concurrency: number, seconds: number): Promise<number> {
   const startedAt = performance.now();
@@ -126,7 +112,10 @@ async function throughput(call: () => Promise<void>, concurrency: number, second
 /** Returns a function that sends the same signed request again and again over kept connections. */
 export function repeatedCall(origin: string, request: SignedRequest, keys: Keys, connections: number) {
   const pool = new Pool(origin, { connections });
-  const headers = signedHeaders(request, keys);
+  const { method, path, body } = request;
+  const signing = { ...keys, timestamp: Math.floor(Date.now() / 1000) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const headers = { ...signatureHeaders({ method, path, body }, signing), ...type };
   const call = async (): Promise<void> => {
     const response = await pool.request({ ...request, body: request.body ?? null, headers });
     await response.body.dump();

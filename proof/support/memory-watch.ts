@@ -1,6 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listProcesses } from '../../test/support/process-group.ts';
+import { readPeak } from './process-figures.ts';
 
 const LOOK_MS = 25;
 
@@ -45,12 +46,6 @@ export function watchMemory(groupId: number, folder: string): MemoryWatch {
     },
     close: () => clearInterval(timer),
   };
-}
-
-/** Returns 0 if the process has ended. */
-async function readPeak(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
 /** Bytes of all files in a folder. A file that is deleted meanwhile counts as empty. */

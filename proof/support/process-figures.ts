@@ -24,6 +24,12 @@ export async function sampleProcess(pid: number): Promise<Sample> {
   };
 }
 
+/** Returns the highest resident memory of a process, which the kernel keeps; 0 if the process has ended. */
+export async function readPeak(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
 /** A thread may end between the listing and the reading. */
 async function runNs(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(() => '0');

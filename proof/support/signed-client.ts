@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import type { ExperimentContext } from '../experiment.ts';
 
@@ -104,4 +105,14 @@ type MediaServerAccess = { readonly url: string; readonly apiKey: string; readon
 /** The settings by which the service reaches a media server. */
 export function mediaServerSettings({ url, apiKey, apiSecret }: MediaServerAccess) {
   return { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret };
+}
+
+/** Starts a PostgreSQL; resolves to the URL of a database on it. `isDurable` lets commits wait for the disk. */
+export async function startDatabase(
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  options: Parameters<typeof startPostgres>[0] = {},
+): Promise<string> {
+  const cluster = await startPostgres(options);
+  cleanUp(cluster.close);
+  return (await createDatabase(cluster)).url;
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Random } from '../../../test/support/random.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { findWithin, untilEnoughOrSilence } from '../../support/poll.ts';
 
 /** Receives the deliveries of several webhooks, and counts them independently of the service. */
 export type DeliveryObserver = {
@@ -92,10 +93,10 @@ export async function startDeliveryObserver({
     webhooks,
     tally: () => counter,
     until: (isEnough) =>
-      untilEnoughOrSilence(
-        () => counter.arrivals,
-        () => isEnough(counter),
-      ),
+      untilEnoughOrSilence({
+        ...{ count: () => counter.arrivals, isEnough: () => isEnough(counter) },
+        ...{ everyMs: ARRIVALS_LOOK_MS, silenceMs: SILENCE_MS },
+      }),
     close: receiver.close,
   };
 }
@@ -163,15 +164,6 @@ function isSigned(received: Received, secret: string): boolean {
 const SILENCE_MS = 90_000;
 
 const ARRIVALS_LOOK_MS = 5;
-
-/** Resolves when enough has arrived, or when nothing has arrived for `SILENCE_MS`. */
-async function untilEnoughOrSilence(arrivals: () => number, isEnough: () => boolean): Promise<void> {
-  let last = { arrivals: arrivals(), at: performance.now() };
-  while (!isEnough() && performance.now() - last.at < SILENCE_MS) {
-    await delay(ARRIVALS_LOOK_MS);
-    if (arrivals() > last.arrivals) last = { arrivals: arrivals(), at: performance.now() };
-  }
-}
 
 /** Posts events as LiveKit does: repeats each one until an instance acknowledges it. */
 export type MediaEvents = {
@@ -271,19 +263,17 @@ export function verdict({ observer, events, stops, unsettled }: Verdict): readon
   ];
 }
 
-const LOOK_MS = 250;
-
 /** Longer than a lease and a batch. */
-const DEADLINE_MS = 60_000;
+const SETTLED = { everyMs: 250, withinMs: 60_000 };
 
 /** Counts the webhooks with a pending or failed delivery, after the number has stopped changing. */
 export async function countUndelivered(fleet: Fleet, instance: FleetInstance): Promise<number> {
-  const deadline = Date.now() + DEADLINE_MS;
-  for (;;) {
-    const undelivered = await undeliveredNow(fleet, instance);
-    if (undelivered === 0 || Date.now() > deadline) return undelivered;
-    await delay(LOOK_MS);
-  }
+  let undelivered = 0;
+  await findWithin(SETTLED, async () => {
+    undelivered = await undeliveredNow(fleet, instance);
+    return undelivered === 0;
+  });
+  return undelivered;
 }
 
 async function undeliveredNow(fleet: Fleet, instance: FleetInstance): Promise<number> {

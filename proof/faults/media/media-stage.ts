@@ -1,18 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../test/support/parts/redis.ts';
 import type { Random } from '../../../test/support/random.ts';
 import type { ExperimentContext } from '../../experiment.ts';
-import { type CallersOptions, MEDIA_KEY } from '../../support/callers.ts';
+import {
+  type CallersOptions,
+  callUntil,
+  type Ledger,
+  MEDIA_KEY,
+  MEDIA_OPERATIONS,
+  STORED_OPERATIONS,
+  unexpectedLines,
+} from '../../support/callers.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
 /** One instance of the service on SQLite, and a real LiveKit with its Redis. */
 export type MediaStage = {
   readonly client: SignedClient;
   readonly mediaSecret: string;
-  readonly livekitPort: number;
-  readonly redisPort: number;
   readonly livekit: () => Livekit;
   /** Restarts a killed LiveKit at the same address. */
   readonly startLivekitAgain: () => Promise<void>;
@@ -23,28 +28,23 @@ export type MediaStage = {
 export type MediaStageOptions = {
   readonly connections: number;
   /** Returns the URL by which the service reaches LiveKit. Default: LiveKit's own URL. */
-  readonly urlOf?: (livekit: Livekit) => Promise<string>;
+  readonly toUrl?: (livekit: Livekit) => Promise<string>;
 };
 
 export async function startMediaStage(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
-  { connections, urlOf = async ({ url }) => url }: MediaStageOptions,
+  { connections, toUrl = async ({ url }) => url }: MediaStageOptions,
 ): Promise<MediaStage> {
   const mediaSecret = randomBytes(24).toString('hex');
   let redis: Redis = await startRedis();
   cleanUp(() => redis.close());
   const redisPort = Number(new URL(redis.url).port);
   const options = { redis, apiKey: MEDIA_KEY, apiSecret: mediaSecret };
-  let livekit: Livekit = await startLivekit(options);
-  cleanUp(() => livekit.close());
-  const livekitPort = Number(new URL(livekit.httpUrl).port);
-  const environment = mediaServerSettings({ ...livekit, url: await urlOf(livekit) });
+  const { livekit, startLivekitAgain } = await startRestartable({ cleanUp }, options);
+  const environment = mediaServerSettings({ ...livekit(), url: await toUrl(livekit()) });
   const { client } = await startService({ cleanUp }, { environment, connections });
   return {
-    ...{ client, mediaSecret, livekitPort, redisPort, livekit: () => livekit },
-    startLivekitAgain: async () => {
-      livekit = await startLivekit({ ...options, port: livekitPort });
-    },
+    ...{ client, mediaSecret, livekit, startLivekitAgain },
     killRedis: () => redis.kill(),
     startRedisAgain: async () => {
       redis = await startRedis('', redisPort);
@@ -52,30 +52,61 @@ export async function startMediaStage(
   };
 }
 
-/** Returns the callers of one stage; `prefix` begins the names of their rooms. */
-export function callersOn(
-  { client, mediaSecret }: Pick<MediaStage, 'client' | 'mediaSecret'>,
-  { random, prefix }: { readonly random: Random; readonly prefix: string },
-): Pick<CallersOptions, 'outside' | 'inside' | 'mediaSecret' | 'random' | 'prefix'> {
+type Restartable = Pick<MediaStage, 'livekit' | 'startLivekitAgain'>;
+
+/** Starts a LiveKit that can be started again at its address after it was killed. */
+export async function startRestartable(
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  options: NonNullable<Parameters<typeof startLivekit>[0]>,
+): Promise<Restartable> {
+  let livekit = await startLivekit(options);
+  cleanUp(() => livekit.close());
+  const port = Number(new URL(livekit.httpUrl).port);
   return {
-    outside: client,
-    inside: client,
-    mediaSecret,
-    random,
-    prefix: prefix.replaceAll(/[^a-z0-9]+/g, '-'),
+    livekit: () => livekit,
+    startLivekitAgain: async () => {
+      livekit = await startLivekit({ ...options, port });
+    },
   };
 }
 
-const POLL_INTERVAL_MS = 50;
+/** Who calls the service in one stage. */
+export type Calling = {
+  readonly name: string;
+  readonly seconds: number;
+  readonly random: Random;
+  readonly callers: number;
+  readonly pauseMs: number;
+};
 
-/** Resolves to the milliseconds until a room can be created and deleted again, and rooms can be listed. */
-export async function untilRooms({ client }: Pick<MediaStage, 'client'>): Promise<number> {
-  const startedAt = performance.now();
-  while (!(await canUseRooms(client))) await delay(POLL_INTERVAL_MS);
-  return performance.now() - startedAt;
+/** Runs callers on a stage. Its name, after the prefix, begins the names of their rooms. */
+export async function callStage(
+  { client, mediaSecret }: Pick<MediaStage, 'client' | 'mediaSecret'>,
+  { name, seconds, ...callers }: Calling,
+  { report, ...others }: Pick<CallersOptions, 'operations' | 'prefix'> & Pick<ExperimentContext, 'report'>,
+): Promise<Ledger> {
+  const prefix = `${others.prefix ?? ''}${name}`.replaceAll(/[^a-z0-9]+/g, '-');
+  const shared = { outside: client, inside: client, mediaSecret, ...callers };
+  const ledger = await callUntil(AbortSignal.timeout(seconds * 1000), { ...shared, ...others, prefix });
+  for (const line of unexpectedLines(ledger)) report(line);
+  return ledger;
 }
 
-async function canUseRooms(client: SignedClient): Promise<boolean> {
+/** Runs callers that need LiveKit, and as many that need only the database. */
+export async function callBoth(
+  stage: Pick<MediaStage, 'client' | 'mediaSecret'>,
+  calling: Calling,
+  report: ExperimentContext['report'],
+): Promise<{ readonly media: Ledger; readonly stored: Ledger }> {
+  const [media, stored] = await Promise.all([
+    callStage(stage, calling, { operations: MEDIA_OPERATIONS, prefix: 'media-', report }),
+    callStage(stage, calling, { operations: STORED_OPERATIONS, prefix: 'stored-', report }),
+  ]);
+  return { media, stored };
+}
+
+/** Whether a room can be created and deleted, and rooms can be listed. */
+export async function canUseRooms({ client }: Pick<MediaStage, 'client'>): Promise<boolean> {
   const name = `look-${randomBytes(4).toString('hex')}`;
   if ((await client.call('POST', '/v1/rooms', { name })).status !== 201) return false;
   if ((await client.call('DELETE', `/v1/rooms/${name}`)).status !== 204) return false;

@@ -1,19 +1,12 @@
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../../figures.ts';
-import {
-  callUntil,
-  type Ledger,
-  MEDIA_OPERATIONS,
-  mediaRefusals,
-  otherFailures,
-  STORED_OPERATIONS,
-  unexpectedLines,
-} from '../../support/callers.ts';
+import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { type Ledger, mediaRefusals, otherFailures } from '../../support/callers.ts';
+import { untilWorking } from '../../support/faults.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { percentile } from '../../support/statistics.ts';
-import { callersOn, startMediaStage, untilRooms } from './media-stage.ts';
+import { callBoth, canUseRooms, startMediaStage } from './media-stage.ts';
 
 const SEED = 20_261_127;
 /** Number of callers that need the media server, and of callers that need only the database. */
@@ -64,29 +57,22 @@ async function slowDown(context: ExperimentContext): Promise<Findings> {
   };
   const stage = await startMediaStage(context, {
     connections: 4 * CALLERS,
-    urlOf: async ({ httpUrl }) => {
+    toUrl: async ({ httpUrl }) => {
       const proxy = await startFaultyProxy(Number(new URL(httpUrl).port));
       cleanUp(proxy.close);
       proxies.push(proxy);
       return `ws://127.0.0.1:${proxy.port}`;
     },
   });
-  const random = new Random(SEED);
+  const calling = { random: new Random(SEED), callers: CALLERS, pauseMs: PAUSE_MS };
   const seen: Seen[] = [];
   for (const slow of STAGES[runSize]) {
     report(slow.name);
-    const signal = AbortSignal.timeout(slow.seconds * 1000);
-    const calling = (prefix: string, operations: typeof MEDIA_OPERATIONS) =>
-      callUntil(signal, {
-        ...callersOn(stage, { random, prefix: `${prefix}-${slow.name}` }),
-        ...{ operations, callers: CALLERS, pauseMs: PAUSE_MS },
-      });
-    const calls = Promise.all([calling('media', MEDIA_OPERATIONS), calling('stored', STORED_OPERATIONS)]);
+    const calls = callBoth(stage, { ...calling, name: slow.name, seconds: slow.seconds }, report);
     setFault(slow.fault);
-    const [media, stored] = await calls;
+    const both = await calls;
     setFault({ kind: 'none' });
-    for (const line of [...unexpectedLines(media), ...unexpectedLines(stored)]) report(line);
-    seen.push({ stage: slow, media, stored, recoveredMs: await untilRooms(stage) });
+    seen.push({ stage: slow, ...both, recoveredMs: await untilWorking(() => canUseRooms(stage)) });
   }
   return {
     figures: seen.flatMap(toFigures),
@@ -97,24 +83,26 @@ async function slowDown(context: ExperimentContext): Promise<Findings> {
 
 function toFigures({ stage: { name, fault }, media, stored, recoveredMs }: Seen): readonly Figure[] {
   const refused = mediaRefusals(media).length;
-  const slowest = (ledger: Ledger): number => Math.round(percentile(ledger.timesMs, 1));
-  const needing = `${name}: requests that need LiveKit`;
+  const refusals = 'requests that need LiveKit, refused';
+  const unit = ' ms';
+  const ms = (ledger: Ledger, part: number): number => Math.round(percentile(ledger.timesMs, part));
   const stillSucceeds = fault.kind === 'none' || (fault.kind === 'delay' && fault.ms < 10_000);
-  return [
-    observed(needing, media.requests),
-    stillSucceeds ? exactly(`${needing}, refused`, refused, 0) : observed(`${needing}, refused`, refused),
-    exactly(`${needing}, failed without a problem that says why`, otherFailures(media).length, 0),
-    exactly(`${name}: successes that were not true`, media.wrongSuccesses.length, 0),
-    atMost({ name: `${needing}, slowest`, measured: slowest(media), bound: MEDIA_BOUND_MS, unit: ' ms' }),
-    observed(`${name}: other requests`, stored.requests),
-    exactly(`${name}: other requests that failed`, stored.failures.length, 0),
-    exactly(`${name}: other successes that were not true`, stored.wrongSuccesses.length, 0),
-    atMost({
-      name: `${name}: other requests, p99`,
-      measured: Math.round(percentile(stored.timesMs, 0.99)),
-      bound: STORED_BOUND_MS,
-      unit: ' ms',
-    }),
-    observed(`${name}: rooms can be made and listed afterwards`, Math.round(recoveredMs), ' ms'),
-  ];
+  const slowest = { name: 'requests that need LiveKit, slowest', bound: MEDIA_BOUND_MS, unit };
+  const others = { name: 'other requests, p99', bound: STORED_BOUND_MS, unit };
+  return named(name, [
+    observed('requests that need LiveKit', media.requests),
+    stillSucceeds ? exactly(refusals, refused, 0) : observed(refusals, refused),
+    exactly(
+      'requests that need LiveKit, failed without a problem that says why',
+      otherFailures(media).length,
+      0,
+    ),
+    exactly('successes that were not true', media.wrongSuccesses.length, 0),
+    atMost({ ...slowest, measured: ms(media, 1) }),
+    observed('other requests', stored.requests),
+    exactly('other requests that failed', stored.failures.length, 0),
+    exactly('other successes that were not true', stored.wrongSuccesses.length, 0),
+    atMost({ ...others, measured: ms(stored, 0.99) }),
+    observed('rooms can be made and listed afterwards', recoveredMs, unit),
+  ]);
 }

@@ -1,19 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import type { Receiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../../figures.ts';
-import {
-  callUntil,
-  MEDIA_OPERATIONS,
-  mediaRefusals,
-  otherFailures,
-  STORED_OPERATIONS,
-  unexpectedLines,
-} from '../../support/callers.ts';
+import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { mediaRefusals, otherFailures } from '../../support/callers.ts';
+import { findWithin } from '../../support/poll.ts';
 import { percentile } from '../../support/statistics.ts';
-import { callersOn } from '../media/media-stage.ts';
+import { callBoth } from '../media/media-stage.ts';
 import { type Node, type NodeStage, startNodeStage } from './node-stage.ts';
 import { enter, listEvents, openRooms, type Person, type Rooms, type Truth, untilTrue } from './people.ts';
 
@@ -80,28 +73,19 @@ type Mood = 'calm' | 'settling';
 function createCalls({ client, mediaSecret }: NodeStage, random: Random, report: (line: string) => void) {
   return async (name: string, seconds: number, mood: Mood): Promise<readonly Figure[]> => {
     report(name);
-    const signal = AbortSignal.timeout(seconds * 1000);
-    const calling = (prefix: string, operations: typeof MEDIA_OPERATIONS) =>
-      callUntil(signal, {
-        ...callersOn({ client, mediaSecret }, { random, prefix: `${prefix} ${name}` }),
-        ...{ operations, callers: CALLERS, pauseMs: PAUSE_MS },
-      });
-    const [media, stored] = await Promise.all([
-      calling('media', MEDIA_OPERATIONS),
-      calling('stored', STORED_OPERATIONS),
-    ]);
-    for (const line of [...unexpectedLines(media), ...unexpectedLines(stored)]) report(line);
+    const calling = { name, seconds, random, callers: CALLERS, pauseMs: PAUSE_MS };
+    const { media, stored } = await callBoth({ client, mediaSecret }, calling, report);
     const refused = mediaRefusals(media).length;
-    const refusals = `${name}: requests about rooms that were refused`;
+    const refusals = 'requests about rooms that were refused';
     const other = otherFailures(media).length + stored.failures.length;
     const wrong = media.wrongSuccesses.length + stored.wrongSuccesses.length;
-    return [
-      observed(`${name}: requests`, media.requests + stored.requests),
+    return named(name, [
+      observed('requests', media.requests + stored.requests),
       mood === 'calm' ? exactly(refusals, refused, 0) : observed(refusals, refused),
-      exactly(`${name}: other failures`, other, 0),
-      exactly(`${name}: successes that were not true`, wrong, 0),
-      observed(`${name}: slowest answer`, Math.round(percentile(media.timesMs, 1)), ' ms'),
-    ];
+      exactly('other failures', other, 0),
+      exactly('successes that were not true', wrong, 0),
+      observed('slowest answer', Math.round(percentile(media.timesMs, 1)), ' ms'),
+    ]);
   };
 }
 
@@ -184,28 +168,22 @@ async function aftermath(
     listEvents(receiver, room).filter((one) => one.startsWith(event)).length;
   const unbalanced = await untilBalanced(receiver, truth);
   const claim = (name: string, measured: number, expected: number): Figure =>
-    claims === 'claimed'
-      ? exactly(`${prefix}: ${name}`, measured, expected)
-      : observed(`${prefix}: ${name}`, measured);
+    claims === 'claimed' ? exactly(name, measured, expected) : observed(name, measured);
   // A figure above the bound means that the lists never became correct.
-  const seconds = typeof seen === 'string' ? BOUND_SECONDS + 1 : Math.round(seen / 1000);
-  const untilTrue = `${prefix}: time from ${since} until the lists are true`;
-  const figures: Figure[] = [
-    claims === 'claimed'
-      ? atMost({ name: untilTrue, measured: seconds, bound: BOUND_SECONDS, unit: ' s' })
-      : observed(untilTrue, seconds, ' s'),
-    observed(`${prefix}: people who came back, of 2`, inRoom(rooms.resumed)),
-    exactly(`${prefix}: people of the other node who are still there, of 2`, inRoom(rooms.elsewhere), 2),
-    observed(
-      `${prefix}: times that one of them joined again`,
-      reported(rooms.elsewhere, 'participant_joined') - 2,
-    ),
+  const measured = typeof seen === 'string' ? BOUND_SECONDS + 1 : Math.round(seen / 1000);
+  const listed = { name: `time from ${since} until the lists are true`, bound: BOUND_SECONDS, unit: ' s' };
+  const joinedAgain = reported(rooms.elsewhere, 'participant_joined') - 2;
+  const figures = named(prefix, [
+    claims === 'claimed' ? atMost({ ...listed, measured }) : observed(listed.name, measured, ' s'),
+    observed('people who came back, of 2', inRoom(rooms.resumed)),
+    exactly('people of the other node who are still there, of 2', inRoom(rooms.elsewhere), 2),
+    observed('times that one of them joined again', joinedAgain),
     claim('reports that a person of the deserted room left', reported(rooms.deserted, 'participant_left'), 2),
     claim('reports that the deserted room finished', reported(rooms.deserted, 'room_finished'), 1),
     claim('reports that another room finished', othersFinished(stage, rooms), 0),
     claim(`rooms whose events do not add up to who is there, ${BOUND_SECONDS} s later`, unbalanced, 0),
     claim('rooms without people that could be deleted, of 3', await deleted(stage, rooms.empty), 3),
-  ];
+  ]);
   const lines = [
     ...(typeof seen === 'string' ? [seen] : []),
     ...[rooms.deserted, rooms.resumed, rooms.elsewhere].map(
@@ -221,16 +199,16 @@ async function aftermath(
  * the deadline.
  */
 async function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> {
-  const deadline = performance.now() + BOUND_SECONDS * 1000;
-  for (;;) {
-    const unbalanced = [...truth].filter(([name, identities]) => {
+  let unbalanced = 0;
+  await findWithin({ everyMs: POLL_INTERVAL_MS, withinMs: BOUND_SECONDS * 1000 }, async () => {
+    unbalanced = [...truth].filter(([name, identities]) => {
       const events = listEvents(receiver, name);
       const count = (event: string): number => events.filter((one) => one.startsWith(event)).length;
       return count('participant_joined') - count('participant_left') !== identities.length;
-    });
-    if (unbalanced.length === 0 || performance.now() > deadline) return unbalanced.length;
-    await delay(POLL_INTERVAL_MS);
-  }
+    }).length;
+    return unbalanced === 0;
+  });
+  return unbalanced;
 }
 
 function othersFinished({ receiver }: NodeStage, { resumed, elsewhere, empty }: Rooms): number {

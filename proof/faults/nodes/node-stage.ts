@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@redis/client';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
-import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
+import type { Livekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { ExperimentContext } from '../../experiment.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
+import { startRestartable } from '../media/media-stage.ts';
 import { startLivekitBalancer } from './livekit-balancer.ts';
 
 /** One of two LiveKit nodes. It gets a new id at each start. */
@@ -47,15 +48,13 @@ export async function startNodeStage(
   };
   const startNode = async (): Promise<Node> => {
     const options = { redis, webhookUrl, apiKey: MEDIA_KEY, apiSecret: mediaSecret };
-    let livekit = await startLivekit(options);
+    const { livekit, startLivekitAgain } = await startRestartable({ cleanUp }, options);
     let id = await newId();
-    const port = Number(new URL(livekit.httpUrl).port);
-    cleanUp(() => livekit.close());
     return {
-      livekit: () => livekit,
+      livekit,
       id: () => id,
       startAgain: async () => {
-        livekit = await startLivekit({ ...options, port });
+        await startLivekitAgain();
         id = await newId();
       },
     };

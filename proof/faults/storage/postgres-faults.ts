@@ -7,9 +7,9 @@ import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import {
-  audit,
+  DISK_NOTE,
+  findFigures,
   fullDisk,
-  injectFaults,
   mayMount,
   mountSmallDisk,
   type SmallDisk,
@@ -41,17 +41,14 @@ async function injectPostgresFaults(context: ExperimentContext): Promise<Finding
     { DATABASE_URL: url.href, ENCRYPTION_KEY },
     new Random(SEED),
   );
-  const { calls, figures } = await injectFaults(context, stage, [
+  const faults = [
     ...findFaults(runSize, server, proxy),
     ...(mayMount && runSize === 'long' ? [fullDisk(disk, { seconds: 15, boundMs: BOUND_MS })] : []),
-  ]);
+  ];
   return {
-    figures: [...figures, ...(await audit(stage, calls, 'may have been stored'))],
+    figures: await findFigures(context, stage, { faults, refusals: 'may have been stored' }),
     versions: { PostgreSQL: server.version },
-    notes: [
-      `Seed ${SEED}.`,
-      ...(mayMount ? [] : ['The disk was not filled: the experiment did not run as root.']),
-    ],
+    notes: [`Seed ${SEED}.`, ...DISK_NOTE],
   };
 }
 

@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import {
-  audit,
+  DISK_NOTE,
+  findFigures,
   fullDisk,
-  injectFaults,
   mayMount,
   mountSmallDisk,
   type StorageFault,
@@ -28,12 +28,10 @@ async function injectSqliteFaults(context: ExperimentContext): Promise<Findings>
     lockedFile(disk.folder, seconds),
     ...(mayMount ? [fullDisk(disk, { seconds, boundMs: BOUND_MS })] : []),
   ];
-  const { calls, figures } = await injectFaults(context, stage, faults);
-  const unmounted = mayMount ? [] : ['The disk was not filled: the experiment did not run as root.'];
   return {
-    figures: [...figures, ...(await audit(stage, calls, 'stored nothing'))],
+    figures: await findFigures(context, stage, { faults, refusals: 'stored nothing' }),
     versions: { SQLite: process.versions.sqlite ?? '' },
-    notes: [`Seed ${SEED}.`, ...unmounted],
+    notes: [`Seed ${SEED}.`, ...DISK_NOTE],
   };
 }
 

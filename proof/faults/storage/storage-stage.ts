@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import {
   type MediaKeys,
@@ -12,7 +11,7 @@ import {
 } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../../test/support/random.ts';
 import type { ExperimentContext } from '../../experiment.ts';
-import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { atLeast, atMost, exactly, type Figure, named, observed } from '../../figures.ts';
 import {
   callUntil,
   type Ledger,
@@ -20,6 +19,7 @@ import {
   type Operation,
   STORED_OPERATIONS,
 } from '../../support/callers.ts';
+import { type FaultStage, type InjectedFault, injectFaults } from '../../support/faults.ts';
 import { namesOfStoredEvents, type SignedClient, startService } from '../../support/signed-client.ts';
 import { percentile } from '../../support/statistics.ts';
 import {
@@ -45,11 +45,11 @@ type StorageStage = {
   readonly book: WebhookBook;
   /** Runs callers that need the database and callers that do not, until the signal. */
   readonly call: (signal: AbortSignal, name: string) => Promise<Calls>;
-  /** Resolves to the milliseconds until the service accepts writes again. */
-  readonly untilWritten: () => Promise<number>;
+  /** Whether the service accepts a write. */
+  readonly acceptsWrites: () => Promise<boolean>;
 };
 
-type Calls = { readonly name: string; readonly stored: Ledger; readonly free: Ledger };
+type Calls = { readonly stored: Ledger; readonly free: Ledger };
 
 export async function startStorageStage(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
@@ -75,69 +75,48 @@ export async function startStorageStage(
         callUntil(signal, { ...shared, prefix, operations, callers: STORED_CALLERS }),
         callUntil(signal, { ...shared, prefix, operations: [CHECK_FISCAL_CODE], callers: FREE_CALLERS }),
       ]);
-      return { name, stored, free };
+      return { stored, free };
     },
-    untilWritten: () => untilWritten(client, media),
+    acceptsWrites: () => acceptsWrites(client, media),
   };
 }
 
-const POLL_INTERVAL_MS = 50;
-
-async function untilWritten(client: SignedClient, media: MediaKeys): Promise<number> {
-  const startedAt = performance.now();
-  for (let count = 0; ; count += 1) {
-    const name = `look-${startedAt}-${count}`;
-    const { status } = await client.post('/livekit/webhook', mediaWebhook(roomFinished(name), media));
-    if (status === 200) return performance.now() - startedAt;
-    await delay(POLL_INTERVAL_MS);
-  }
+async function acceptsWrites(client: SignedClient, media: MediaKeys): Promise<boolean> {
+  const event = roomFinished(`look-${performance.now()}`);
+  const { status } = await client.post('/livekit/webhook', mediaWebhook(event, media));
+  return status === 200;
 }
 
-export type StorageFault = {
-  readonly name: string;
-  readonly seconds: number;
+export type StorageFault = Omit<InjectedFault, 'after'> & {
   /** Maximum response time during the fault. */
   readonly boundMs: number;
   /** Whether the fault prevents writes, or only makes them slow. */
   readonly effect: 'refuses' | 'slows';
-  /** Begins the fault. The returned function ends it. */
-  readonly begin: () => Promise<() => unknown>;
 };
-
-const CALM_SECONDS = { long: 5, short: 1 } as const;
 
 const RECOVERY_BOUND_MS = 15_000;
 
 const FREE_BOUND_MS = 1_000;
 
-type Injected = { readonly calls: readonly Calls[]; readonly figures: readonly Figure[] };
-
-/** Runs callers before the faults, and through each fault and the time after it. */
-export async function injectFaults(
-  { runSize, report }: Pick<ExperimentContext, 'runSize' | 'report'>,
+/** Runs callers before the faults, and through each fault and the time after it; then compares what is stored. */
+export async function findFigures(
+  context: ExperimentContext,
   stage: StorageStage,
-  faults: readonly StorageFault[],
-): Promise<Injected> {
-  const calls: Calls[] = [];
-  const figures: Figure[] = [];
-  const during = async (name: string, seconds: number): Promise<Calls> => {
-    report(name);
-    const seen = await stage.call(AbortSignal.timeout(seconds * 1000), name);
-    for (const line of surprising(seen)) report(line);
-    calls.push(seen);
-    return seen;
-  };
-  figures.push(...calmFigures(await during('before the faults', CALM_SECONDS[runSize])));
-  for (const fault of faults) {
-    const end = await fault.begin();
-    const seen = await during(fault.name, fault.seconds);
-    await end();
-    const recoveredMs = Math.round(await stage.untilWritten());
-    figures.push(...faultFigures(fault, seen, recoveredMs));
-    figures.push(...calmFigures(await during(`after the fault "${fault.name}"`, CALM_SECONDS[runSize])));
-  }
-  return { calls, figures };
+  { faults, refusals }: { readonly faults: readonly StorageFault[]; readonly refusals: Refusals },
+): Promise<readonly Figure[]> {
+  const stages = await injectFaults(context, {
+    faults: faults.map((fault) => ({ ...fault, after: `after the fault "${fault.name}"` })),
+    isWorking: stage.acceptsWrites,
+    call: async (name, seconds) => {
+      const seen = await stage.call(AbortSignal.timeout(seconds * 1000), name);
+      for (const line of surprising(seen)) context.report(line);
+      return seen;
+    },
+  });
+  return [...stages.flatMap(stageFigures), ...(await audit(stage, stages, refusals))];
 }
+
+type Stage = FaultStage<Calls, StorageFault>;
 
 const REFUSAL = /: 503 .*"urn:problem-type:rtc:storage-unavailable"/;
 
@@ -150,41 +129,34 @@ function surprising({ stored, free }: Calls): readonly string[] {
   return lines.slice(0, 5).map((line) => line.slice(0, 300));
 }
 
-function calmFigures({ name, stored, free }: Calls): readonly Figure[] {
-  const failed = stored.failures.length + free.failures.length;
-  return [
-    observed(`${name}: requests`, stored.requests + free.requests),
-    exactly(`${name}: requests that failed`, failed, 0),
-    exactly(`${name}: successes that were not true`, stored.wrongSuccesses.length, 0),
-  ];
+function stageFigures({ name, seen, injected }: Stage): readonly Figure[] {
+  if (injected !== undefined) return named(name, faultFigures(seen, injected));
+  const { stored, free } = seen;
+  return named(name, [
+    observed('requests', stored.requests + free.requests),
+    exactly('requests that failed', stored.failures.length + free.failures.length, 0),
+    exactly('successes that were not true', stored.wrongSuccesses.length, 0),
+  ]);
 }
 
 function faultFigures(
-  { name, effect, boundMs }: StorageFault,
   { stored, free }: Calls,
-  recoveredMs: number,
+  { fault: { effect, boundMs }, recoveredMs }: NonNullable<Stage['injected']>,
 ): readonly Figure[] {
-  const refused = stored.failures.length - others(stored).length;
-  const refusals = `${name}: refused with 503 and a problem`;
+  const refused = { name: 'refused with 503 and a problem', bound: 1 };
+  const measured = stored.failures.length - others(stored).length;
   const ms = (ledger: Ledger, part: number): number => Math.round(percentile(ledger.timesMs, part));
   const unit = ' ms';
   return [
-    observed(`${name}: requests that need the database`, stored.requests),
-    effect === 'refuses'
-      ? atLeast({ name: refusals, measured: refused, bound: 1 })
-      : observed(refusals, refused),
-    exactly(`${name}: other failures`, others(stored).length, 0),
-    exactly(`${name}: successes that were not true`, stored.wrongSuccesses.length, 0),
-    atMost({ name: `${name}: slowest answer`, measured: ms(stored, 1), bound: boundMs, unit }),
-    observed(`${name}: requests that need no database`, free.requests),
-    exactly(`${name}: failures of those`, free.failures.length, 0),
-    atMost({ name: `${name}: p99 of those`, measured: ms(free, 0.99), bound: FREE_BOUND_MS, unit }),
-    atMost({
-      name: `${name}: first write after the fault`,
-      measured: recoveredMs,
-      bound: RECOVERY_BOUND_MS,
-      unit,
-    }),
+    observed('requests that need the database', stored.requests),
+    effect === 'refuses' ? atLeast({ ...refused, measured }) : observed(refused.name, measured),
+    exactly('other failures', others(stored).length, 0),
+    exactly('successes that were not true', stored.wrongSuccesses.length, 0),
+    atMost({ name: 'slowest answer', measured: ms(stored, 1), bound: boundMs, unit }),
+    observed('requests that need no database', free.requests),
+    exactly('failures of those', free.failures.length, 0),
+    atMost({ name: 'p99 of those', measured: ms(free, 0.99), bound: FREE_BOUND_MS, unit }),
+    atMost({ name: 'first write after the fault', measured: recoveredMs, bound: RECOVERY_BOUND_MS, unit }),
   ];
 }
 
@@ -192,9 +164,9 @@ function faultFigures(
 type Refusals = 'stored nothing' | 'may have been stored';
 
 /** Compares the stored data with what callers and the webhook's receiver saw. */
-export async function audit(
+async function audit(
   stage: StorageStage,
-  calls: readonly Calls[],
+  stages: readonly Stage[],
   refusals: Refusals,
 ): Promise<readonly Figure[]> {
   const { observer, fleet, instance } = stage;
@@ -203,7 +175,7 @@ export async function audit(
   const names = new Set(stored);
   await observer.until(({ completeAt }) => [...names].every((name) => completeAt.has(name)));
   const { completeAt, wrongSignatures } = observer.tally();
-  const reported = calls.flatMap((call) => call.stored.reported);
+  const reported = stages.flatMap(({ seen }) => seen.stored.reported);
   const called = [...names].filter((name) => !name.startsWith('look-'));
   const refusedButStored = called.length - new Set(reported).size;
   const webhooks = await auditWebhooks(stage);
@@ -292,6 +264,8 @@ const BLOCK = Buffer.alloc(65_536);
 
 /** Only root may mount a disk. */
 export const mayMount = process.getuid?.() === 0;
+
+export const DISK_NOTE = mayMount ? [] : ['The disk was not filled: the experiment did not run as root.'];
 
 /** A folder for data, on a small disk (a tmpfs) if this process may mount one. */
 export type SmallDisk = {

@@ -1,11 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { exactly, observed } from '../../figures.ts';
-import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
+import {
+  findFirstAttempt,
+  plantSecrets,
+  register,
+  scanForSecrets,
+  scanNote,
+  startTarget,
+  type Target,
+} from '../target.ts';
 import { ATTEMPT } from './attempt.ts';
 
 /** The only address that the operator allows. It represents the attacker's public server. */
@@ -17,8 +23,6 @@ const EVERY = { long: 1, short: 9 } as const;
 const BATCH = 20;
 
 const ABSENT = /private, loopback|name is not known|could not be looked up/;
-
-const LOOKS = 300;
 
 /* Every kind of address that a webhook must not reach, in every notation that some parser accepts. */
 
@@ -127,7 +131,7 @@ async function attackWith(urls: readonly string[], stage: Stage, tally: Tally): 
   const { fleet, instance, livekit } = stage;
   const webhooks: { readonly id: string; readonly url: string }[] = [];
   for (const url of urls) {
-    const id = await register(fleet, instance, url);
+    const id = await register(stage, url);
     if (id === undefined) tally.refused += 1;
     else webhooks.push({ id, url });
   }
@@ -139,44 +143,22 @@ async function attackWith(urls: readonly string[], stage: Stage, tally: Tally): 
   }
   await postMediaEvent(instance.url, roomFinished(`forbidden-${webhooks[0]?.id}`), livekit);
   for (const { id, url } of webhooks) {
-    const error = await findFirstError(fleet, instance, id);
+    const error = (await findFirstAttempt(stage, id))?.error ?? 'no attempt was made';
     tally.delivered += 1;
     if (!ABSENT.test(error)) tally.wrong.push(`delivery to ${url}: ${error}`);
     await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
   }
 }
 
-/** Registers a webhook and returns its id; undefined if the URL is refused. */
-async function register(fleet: Fleet, instance: FleetInstance, url: string): Promise<string | undefined> {
-  const created = Object(await fleet.call(instance, 'POST', '/v1/webhooks', { url }));
-  return typeof created.id === 'string' ? created.id : undefined;
-}
-
-/** Returns the error of the first attempt to deliver an event. */
-async function findFirstError(fleet: Fleet, instance: FleetInstance, id: string): Promise<string> {
-  for (let look = 0; look < LOOKS; look += 1) {
-    const page = Object(await fleet.call(instance, 'GET', `/v1/webhooks/${id}/deliveries`));
-    for (const delivery of page.deliveries ?? []) {
-      const { event, attempts } = Object(delivery);
-      if (event === 'room_finished' && attempts.length > 0) return String(attempts[0].error);
-    }
-    await delay(50);
-  }
-  return 'no attempt was made';
-}
-
 /** Sends deliveries to a redirect and to a rebound name. Returns how many requests arrived at the allowed server. */
-async function lureWith(
-  { fleet, instance, internal }: Stage,
-  port: number,
-): Promise<{ readonly allowed: number }> {
-  const hex = '7f000009';
+async function lureWith(stage: Stage, port: number): Promise<{ readonly allowed: number }> {
+  const { fleet, instance, internal } = stage;
   const lures = [
     `http://${PUBLIC}:${port}/redirect`,
-    `http://n0--${hex}--then--7f000001.names.test:${port}/close`,
+    `http://n0--${ALLOWED_HEX}--then--7f000001.names.test:${port}/close`,
   ];
   for (const url of lures) {
-    const id = await register(fleet, instance, url);
+    const id = await register(stage, url);
     for (let times = 0; times < 3; times += 1) await fleet.call(instance, 'POST', `/v1/webhooks/${id}/test`);
     await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
   }

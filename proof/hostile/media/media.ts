@@ -4,13 +4,23 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import {
+  claimedInLongRun,
+  type Experiment,
+  type ExperimentContext,
+  type Findings,
+} from '../../experiment.ts';
 import { atMost, exactly, observed } from '../../figures.ts';
 import { type MemoryWatch, watchMemory } from '../../support/memory-watch.ts';
-import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
+import { pollEvery } from '../../support/poll.ts';
+import {
+  findEnded,
+  type RecorderStage,
+  startRecorderStage,
+  startRecording,
+} from '../../support/recorder-stage.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 import { alteredFiles, CODECS, encodeSentence } from './altered.ts';
 import { craftedFiles, type Expected, type HostileFile, type Source } from './files.ts';
@@ -63,38 +73,24 @@ class Tally {
   /** The short run claims no time, because its machine may be busy. */
   figures(good: string, runSize: ExperimentContext['runSize']): Findings['figures'] {
     const { workerMb, childMb, temporaryBytes, milliseconds } = this.#peaks;
-    const longest = {
-      name: 'longest transcription of a file',
-      measured: Math.round(milliseconds / 100) / 10,
-    };
+    const longest = { name: 'longest transcription of a file', bound: LIMITS.seconds, unit: ' s' };
+    const measured = Math.round(milliseconds / 100) / 10;
+    const memory = (name: string, megabytes: number, bound: number) =>
+      atMost({ name: `highest memory of ${name}`, measured: Math.round(megabytes), bound, unit: ' MB' });
     return [
       ...[...this.#outcomes].map(([name, count]) => observed(`files that ended as ${name}`, count)),
       observed(`transcriptions of ${good} between them`, this.#good),
       exactly('transcriptions that ended wrongly', this.#wrong.length, 0),
-      runSize === 'long'
-        ? atMost({ ...longest, bound: LIMITS.seconds, unit: ' s' })
-        : observed(longest.name, longest.measured, ' s'),
-      atMost({
-        name: 'highest memory of the worker',
-        measured: Math.round(workerMb),
-        bound: LIMITS.workerMb,
-        unit: ' MB',
-      }),
-      atMost({
-        name: 'highest memory of ffmpeg',
-        measured: Math.round(childMb),
-        bound: LIMITS.ffmpegMb,
-        unit: ' MB',
-      }),
+      claimedInLongRun(runSize, atMost({ ...longest, measured })),
+      memory('the worker', workerMb, LIMITS.workerMb),
+      memory('ffmpeg', childMb, LIMITS.ffmpegMb),
       exactly('most bytes in temporary files', temporaryBytes, LIMITS.temporaryBytes),
     ];
   }
 }
 
-const POLL_INTERVAL_MS = 20;
-
 /** Longer than 48 hours of silence take. */
-const DEADLINE_MS = 20 * 60_000;
+const poll = pollEvery({ everyMs: 20, withinMs: 20 * 60_000 });
 
 /** Errors that describe a file. */
 const CODES: readonly unknown[] = [
@@ -209,22 +205,15 @@ type Outcome = {
 };
 
 /** Records a room, and returns the recording when it has its file. */
-async function recordOnce({ client, media }: RecorderStage): Promise<MediaStage['recording']> {
+async function recordOnce(stage: RecorderStage): Promise<MediaStage['recording']> {
+  const { client } = stage;
   const room = 'hostile-media';
   await client.call('POST', '/v1/rooms', { name: room });
-  media.control.join(room, { identity: 'ada' });
-  media.control.publish(room, 'ada');
-  const { json } = await client.call('POST', `/v1/rooms/${room}/recording/start`);
-  const id = String(json.egressId);
-  await until(async () => (await client.call('GET', `/v1/recordings/${id}`)).json.mediaStartedAt !== null);
+  stage.enter(room);
+  const id = await startRecording(stage, room);
+  await poll(async () => (await client.call('GET', `/v1/recordings/${id}`)).json.mediaStartedAt !== null);
   await client.call('POST', `/v1/rooms/${room}/recording/stop`);
-  let path: unknown;
-  await until(async () => {
-    const { json: recording } = await client.call('GET', `/v1/recordings/${id}`);
-    path = Object(recording.file).path;
-    return recording.endedAt !== null && typeof path === 'string';
-  });
-  return { id, path: String(path) };
+  return { id, path: await poll(async () => (await findEnded(stage, id))?.path) };
 }
 
 /** Transcribes the recording, and deletes the transcription. */
@@ -232,11 +221,10 @@ async function transcribeFile({ client, recording, hasEnded }: MediaStage): Prom
   const startedAt = performance.now();
   const queued = await client.call('POST', `/v1/recordings/${recording.id}/transcribe`, { language: 'en' });
   const path = `/v1/transcriptions/${queued.json.transcriptionId}`;
-  let found: Readonly<Record<string, unknown>> = {};
-  await until(async () => {
+  const found = await poll(async () => {
     if (hasEnded()) throw new Error('the worker has ended');
-    found = (await client.call('GET', path)).json;
-    return found.status === 'completed' || found.status === 'failed';
+    const { json } = await client.call('GET', path);
+    return (json.status === 'completed' || json.status === 'failed') && json;
   });
   const milliseconds = Math.round(performance.now() - startedAt);
   await client.call('DELETE', path);
@@ -244,14 +232,6 @@ async function transcribeFile({ client, recording, hasEnded }: MediaStage): Prom
   const { code }: { readonly code?: string } = Object(found.error);
   const words = segments.map(({ text }) => text).join(' ');
   return { status: String(found.status), code, words, milliseconds };
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('the recording or its transcription has not ended');
-    await delay(POLL_INTERVAL_MS);
-  }
 }
 
 /** Says what is wrong with an outcome; undefined if nothing is. */

@@ -1,11 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
-import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import {
+  claimedInLongRun,
+  type Experiment,
+  type ExperimentContext,
+  type Findings,
+} from '../../experiment.ts';
 import { atMost, exactly, observed } from '../../figures.ts';
 import { percentile } from '../../support/statistics.ts';
-import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
+import {
+  findFirstAttempt,
+  plantSecrets,
+  register,
+  scanForSecrets,
+  scanNote,
+  startTarget,
+  type Target,
+} from '../target.ts';
 import { type Served, servedFigures, whileServed } from '../well-behaved.ts';
 import { type HostileReceiver, RECEIVERS, startHostileServers } from './behaviours.ts';
 
@@ -29,16 +41,16 @@ async function deliverToHostile(context: ExperimentContext): Promise<Findings> {
   const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_MS[runSize]));
   const good = await startReceiver();
   cleanUp(good.close);
-  await register(fleet, instance, good.url);
+  await registerHook(target, good.url);
   const { hooks, countElsewhere } = await startHostile(context, target);
   const { stage, result } = await whileServed(served, 'hostile receivers', () =>
     sendEvents(target, good, EVENTS[runSize]),
   );
   const wrong: string[] = [];
   for (const hook of hooks) {
-    const seen = await firstAttempt(target, hook.id);
+    const seen = await findFirstAttempt(target, hook.id);
     const { statusCode, isDelivered } = hook.receiver;
-    if (seen.statusCode !== statusCode || (seen.error === null) !== isDelivered)
+    if (seen?.statusCode !== statusCode || (seen?.error === null) !== isDelivered)
       wrong.push(`${hook.name}: ${JSON.stringify(seen)}`);
   }
   const scan = await scanForSecrets(target);
@@ -63,15 +75,12 @@ function deliveryFigures(
   timesMs: readonly number[],
   runSize: ExperimentContext['runSize'],
 ): Findings['figures'] {
-  const p99 = {
-    name: 'delivery to the receiver that behaves, p99',
-    measured: Math.round(percentile(timesMs, 0.99)),
-  };
+  const name = 'delivery to the receiver that behaves';
+  const measured = Math.round(percentile(timesMs, 0.99));
+  const p99 = atMost({ name: `${name}, p99`, measured, bound: MAX_DELIVERY_MS, unit: ' ms' });
   return [
-    observed('delivery to the receiver that behaves, median', Math.round(percentile(timesMs, 0.5)), ' ms'),
-    runSize === 'long'
-      ? atMost({ ...p99, bound: MAX_DELIVERY_MS, unit: ' ms' })
-      : observed(p99.name, p99.measured, ' ms'),
+    observed(`${name}, median`, Math.round(percentile(timesMs, 0.5)), ' ms'),
+    claimedInLongRun(runSize, p99),
   ];
 }
 
@@ -79,23 +88,23 @@ type Hook = { readonly name: string; readonly id: string; readonly receiver: Hos
 
 async function startHostile(
   { runSize, cleanUp }: ExperimentContext,
-  { fleet, instance }: Target,
+  target: Target,
 ): Promise<{ readonly hooks: readonly Hook[]; readonly countElsewhere: () => Promise<number> }> {
   const { urls, countElsewhere, close } = await startHostileServers(WEBHOOKS_OF_EACH[runSize]);
   cleanUp(close);
   const hooks: Hook[] = [];
   for (const [name, receiver] of Object.entries(RECEIVERS)) {
     for (const url of urls.get(name) ?? []) {
-      hooks.push({ name, receiver, id: await register(fleet, instance, url) });
+      hooks.push({ name, receiver, id: await registerHook(target, url) });
     }
   }
   return { hooks, countElsewhere };
 }
 
-async function register(fleet: Fleet, instance: FleetInstance, url: string): Promise<string> {
-  const created = Object(await fleet.call(instance, 'POST', '/v1/webhooks', { url }));
-  if (typeof created.id !== 'string') throw new Error(`the webhook was refused: ${JSON.stringify(created)}`);
-  return created.id;
+async function registerHook(target: Target, url: string): Promise<string> {
+  const id = await register(target, url);
+  if (id === undefined) throw new Error(`the webhook of ${url} was refused`);
+  return id;
 }
 
 /** Sends events. Resolves to the milliseconds from the acknowledgement of each to its arrival at the good receiver. */
@@ -111,21 +120,4 @@ async function sendEvents(target: Target, good: Receiver, count: number): Promis
   }
   await good.waitFor(() => true, count, 30_000).catch(() => {});
   return good.received.map(({ at, body }) => at - (sentAt.get(body.room.name) ?? at));
-}
-
-type Attempt = { readonly statusCode: number | null; readonly error: string | null };
-
-const LOOKS = 600;
-
-async function firstAttempt({ fleet, instance }: Target, id: string): Promise<Attempt | Partial<Attempt>> {
-  for (let look = 0; look < LOOKS; look += 1) {
-    const { deliveries = [] } = Object(
-      await fleet.call(instance, 'GET', `/v1/webhooks/${id}/deliveries?limit=200`),
-    );
-    const attempted = deliveries.filter((delivery: unknown) => Object(delivery).attempts.length > 0);
-    const first = Object(Object(attempted.at(-1)).attempts?.[0]);
-    if (attempted.length > 0) return { statusCode: first.statusCode, error: first.error };
-    await delay(50);
-  }
-  return {};
 }

@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRtc } from '../../../test/cli/support/process.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, observed } from '../../figures.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { readPeak } from '../../support/process-figures.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
 
-const MAX_SECONDS = 30;
+const LONGEST = { name: 'longest command', bound: 30, unit: ' s' };
 
 /** An answer may have 32 MB, and its values take many times that while they are shown. */
-const MAX_MB = 1_024;
+const LARGEST = { name: 'highest memory of a command', bound: 1_024, unit: ' MB' };
 
 const SECRET_PATTERN = /x-service-signature|x-api-key|hostile-key/i;
 
@@ -104,59 +105,32 @@ type Seen = {
 
 function toFigures(meetings: readonly Meeting[], seen: Seen): Findings['figures'] {
   const { apiSecret, leaked, elsewhere, files, say } = seen;
-  const count = (what: string, isWrong: (run: CommandRun) => boolean): number => {
+  const none = (name: string, what: string, isWrong: (run: CommandRun) => boolean): Figure => {
     const wrong = meetings.filter(({ run }) => isWrong(run));
-    for (const { name, argv, run } of wrong)
-      say(`${what}: ${name}, rtc ${argv.join(' ')}: ${run.code} ${JSON.stringify(run.output.slice(0, 300))}`);
-    return wrong.length;
+    for (const { name: server, argv, run } of wrong) {
+      const output = JSON.stringify(run.output.slice(0, 300));
+      say(`${what}: ${server}, rtc ${argv.join(' ')}: ${run.code} ${output}`);
+    }
+    return exactly(name, wrong.length, 0);
   };
+  const hasCrashed = ({ code, output, isStuck }: CommandRun): boolean =>
+    !isStuck && (!EXIT_CODES.includes(code) || STACK.test(output));
+  const isRaw = ({ output }: CommandRun): boolean => RAW.test(output.replaceAll(OWN_PROGRESS, ''));
+  const strayed = files.filter((name) => !name.startsWith('EG_hostile'));
   const highest = (of: (run: CommandRun) => number): number =>
     Math.round(Math.max(...meetings.map(({ run }) => of(run))) * 10) / 10;
   return [
     observed('servers', new Set(meetings.map(({ name }) => name)).size),
     observed('commands', meetings.length),
-    exactly(
-      'commands that did not end by themselves',
-      count('stuck', ({ isStuck }) => isStuck),
-      0,
-    ),
-    exactly(
-      'commands that ended with an undocumented exit code or crashed',
-      count(
-        'crashed',
-        ({ code, output, isStuck }) => !isStuck && (!EXIT_CODES.includes(code) || STACK.test(output)),
-      ),
-      0,
-    ),
-    exactly(
-      'commands that wrote raw control characters',
-      count('raw', ({ output }) => RAW.test(output.replaceAll(OWN_PROGRESS, ''))),
-      0,
-    ),
-    exactly(
-      'commands that wrote the secret',
-      count('secret', ({ output }) => output.includes(apiSecret)),
-      0,
-    ),
+    none('commands that did not end by themselves', 'stuck', ({ isStuck }) => isStuck),
+    none('commands that ended with an undocumented exit code or crashed', 'crashed', hasCrashed),
+    none('commands that wrote raw control characters', 'raw', isRaw),
+    none('commands that wrote the secret', 'secret', ({ output }) => output.includes(apiSecret)),
     observed('requests that a redirect led to another host', elsewhere),
     exactly('requests to another host with a key, a signature or the secret', leaked.length, 0),
-    exactly(
-      'files written elsewhere than asked',
-      files.filter((name) => !name.startsWith('EG_hostile')).length,
-      0,
-    ),
-    atMost({
-      name: 'longest command',
-      measured: highest((run) => run.seconds),
-      bound: MAX_SECONDS,
-      unit: ' s',
-    }),
-    atMost({
-      name: 'highest memory of a command',
-      measured: highest((run) => run.highestMb),
-      bound: MAX_MB,
-      unit: ' MB',
-    }),
+    exactly('files written elsewhere than asked', strayed.length, 0),
+    atMost({ ...LONGEST, measured: highest((run) => run.seconds) }),
+    atMost({ ...LARGEST, measured: highest((run) => run.highestMb) }),
   ];
 }
 
@@ -211,10 +185,4 @@ async function runCommand(
     clearInterval(sampler);
     clearTimeout(limit);
   }
-}
-
-/** The kernel keeps the highest value, so that no peak between two samples is missed. */
-async function readPeak(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
