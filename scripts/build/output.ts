@@ -48,7 +48,7 @@ export async function runTool(command: string, args: readonly string[]): Promise
 const INPUTS = [
   'src',
   'bin',
-  'docs/guide',
+  'docs',
   'scripts/build',
   'scripts/build.ts',
   'package.json',

@@ -59,18 +59,8 @@ async function writeGuide(folder: string): Promise<void> {
   await Promise.all([writeFile(`${folder}/guide.md`, markdown), writeFile(`${folder}/guide.html`, html)]);
 }
 
-/** The guides, in the order of the page. */
-const GUIDES = [
-  'signing',
-  'roles',
-  'webhooks',
-  'recordings',
-  'transcription',
-  'paging',
-  'retries',
-  'limits',
-  'errors',
-] as const;
+/** The pages of docs that explain the API, in the order of the guide. */
+const GUIDES = ['signing', 'roles', 'conventions', 'webhooks', 'recordings', 'transcription'] as const;
 
 type Guide = {
   /** All guides in one text, each below a second-level heading. */
@@ -78,17 +68,23 @@ type Guide = {
   readonly html: string;
 };
 
-/** Joins the pages of docs/guide. Links between them become links to their headings. */
+/** Joins the pages. Links between them become links to their headings; the text of any other link stays. */
 async function readGuide(): Promise<Guide> {
   const texts = await Promise.all(
-    GUIDES.map((name) => readFile(`${ROOT}docs/guide/${name}.md`, 'utf8').then(lowerHeadings)),
+    GUIDES.map((name) => readFile(`${ROOT}docs/${name}.md`, 'utf8').then(lowerHeadings)),
   );
   const anchors = new Map(
     GUIDES.map((name, index) => [`${name}.md`, `#${toAnchor(readTitle(texts[index]))}`]),
   );
   const markdown = texts
     .join('\n')
-    .replaceAll(/\]\((\w+\.md)\)/g, (link, file: string) => `](${anchors.get(file) ?? link})`);
+    .replaceAll(
+      /\[([^\]]+)\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g,
+      (_link, text: string, file: string, anchor?: string) => {
+        const target = file === '' ? anchor : anchors.has(file) ? (anchor ?? anchors.get(file)) : undefined;
+        return target === undefined ? text : `[${text}](${target})`;
+      },
+    );
   return { markdown, html: await toHtml(markdown) };
 }
 

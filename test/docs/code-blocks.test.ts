@@ -21,11 +21,15 @@ import { isMeant, isRun, LINES_NOT_RUN, PAGES_NOT_RUN } from './support/not-run.
 
 /** Schemas of the JSON blocks, in the order of the pages. */
 const SHAPES: Readonly<Record<string, readonly TSchema[]>> = {
+  'docs/conventions.md': [ProblemSchema],
   'docs/recordings.md': [RecordingSchema],
-  'docs/transcription.md': [SegmentSchema, TranscriptHitListSchema, ForgottenWordsSchema],
+  'docs/transcription.md': [
+    SegmentSchema,
+    SpeakerUpdateSchema,
+    TranscriptHitListSchema,
+    ForgottenWordsSchema,
+  ],
   'docs/webhooks.md': [EventSchema],
-  'docs/guide/errors.md': [ProblemSchema],
-  'docs/guide/transcription.md': [SpeakerUpdateSchema],
 };
 
 const NPM_SCRIPTS = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts);

@@ -8,7 +8,7 @@ import { ROOT } from './pages.ts';
 
 /* The figures in the pages of the guide equal those in the code. */
 
-const page = (name: string): string => readFileSync(join(ROOT, 'docs/guide', name), 'utf8');
+const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
 
 describe('the worked example of signing', () => {
   const [, example = ''] = page('signing.md').split('## An example to check yours with');

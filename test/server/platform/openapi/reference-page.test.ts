@@ -84,8 +84,7 @@ describe('the pages of the reference', () => {
     const { text } = await get('/docs/guide');
     const headings = [...text.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id);
     expect(headings).toEqual([
-      ...['sign-requests', 'roles', 'webhooks', 'recordings'],
-      ...['transcription', 'paging', 'retries', 'limits', 'errors'],
+      ...['sign-requests', 'roles', 'conventions', 'webhooks', 'recordings', 'transcription'],
     ]);
     const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
     expect(anchors.filter((id) => !text.includes(`id="${id}"`))).toEqual([]);
