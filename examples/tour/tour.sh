@@ -4,7 +4,7 @@
 #
 #   examples/tour/tour.sh speech.wav
 #
-# It starts the service, LiveKit, a recorder and speech to text in a folder of its own, and ends them. docs/tour.md explains
+# It starts the service, LiveKit, a recorder and speech to text in a folder of its own, and ends them. docs/getting-started.md explains
 # each step. On a terminal it ends with rtc top, until q.
 set -euo pipefail
 

@@ -8,7 +8,7 @@ import type { Io } from '../../src/cli/terminal/io.ts';
 import { run } from './support/run.ts';
 
 /*
- * The behaviour of the command line on other platforms, tested on Linux with a given platform. docs/platforms.md describes
+ * The behaviour of the command line on other platforms, tested on Linux with a given platform. docs/install.md describes
  * the rest.
  */
 

@@ -31,7 +31,7 @@ type Container = {
 };
 type ComposeFile = { readonly services: Readonly<Record<string, Container>> };
 
-/** The `.env` of docs/compose.md, with a recognisable value in place of each random one. */
+/** The `.env` of docs/install.md, with a recognisable value in place of each random one. */
 const VARIABLES: Readonly<Record<string, string>> = {
   API_KEY: 'key-of-the-api',
   API_SECRET: 'secret-of-the-api'.padEnd(64, '0'),
@@ -170,7 +170,7 @@ describe('compose.yaml', () => {
   });
 
   it('needs only the variables that its page sets', () => {
-    const page = readFileSync(join(ROOT, 'docs/compose.md'), 'utf8');
+    const page = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
     const [, file = ''] = /<<EOF\n([\s\S]*?)\nEOF/.exec(page) ?? [];
     const set = [...file.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(set).toEqual(Object.keys(VARIABLES));

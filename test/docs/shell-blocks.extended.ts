@@ -85,6 +85,7 @@ describe('the commands of a page', () => {
 async function fillRoom(): Promise<void> {
   await stack.rtc('rooms create demo');
   await stack.rtc('blocks remove demo ada');
+  await stack.rtc('blocks remove demo bob');
   for (const identity of ['ada', 'bob']) {
     await stack.join('demo', identity);
     stack.media.control.publish('demo', identity);

@@ -6,10 +6,8 @@
 export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': 'it runs the tests',
   'docs/testing.md': 'it runs the tests',
-  'docs/tour.md': 'test/examples/tour.extended.ts runs them, with a recorder and speech',
-  'docs/compose.md': 'it needs Docker; test/docs/compose.test.ts reads compose.yaml and these variables',
-  'docs/kubernetes.md': 'it needs a cluster; test/deploy lints and renders the chart',
-  'docs/systemd.md': 'it installs into the system; test/deploy checks the units',
+  'docs/install.md':
+    'it needs Docker, a cluster or the system; test/docs/compose.test.ts reads compose.yaml and these variables, test/deploy checks the chart and the units',
   'docs/doctor.md': 'it needs Docker',
   'docs/tracing.md': 'it needs a collector; test/server/platform/tracing has one of its own',
   'examples/fiscal-form/README.md': 'test/examples/fiscal-form.extended.ts opens the form',
@@ -39,6 +37,7 @@ export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
   'PGPASSWORD=': 'test/server/app/backup/migrate-to-postgres.test.ts has a PostgreSQL of its own',
   'pg_dump ': 'it needs a service file of PostgreSQL',
   'pg_restore ': 'it needs a service file of PostgreSQL',
+  'examples/tour/tour.sh': 'test/examples/tour.extended.ts runs it, with a recorder and speech',
   'rtc profile add prod': 'it asks; test/cli/framework/prompts.test.ts answers',
   'rtc participants forget': 'it deletes words, which needs a transcription',
   'rtc cf generate$': 'it asks; test/cli/commands/cf-prompts.test.ts answers',
