@@ -247,7 +247,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@tanstack/react-table': ['src/web/console/'],
   '@tanstack/react-virtual': ['src/web/console/'],
   '@livekit/components-react': ['src/web/'],
-  '@livekit/components-styles': ['src/web/'],
   'ansi-escapes': ['src/cli/terminal/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
@@ -269,7 +268,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     '*.sql.ts',
   ],
   'livekit-client': ['src/web/'],
-  'lucide-react': ['src/web/console/'],
+  'lucide-react': ['src/web/'],
   'livekit-server-sdk': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   pg: ['src/server/platform/storage/postgres/'],
   pino: ['src/server/platform/pino-log.ts'],
@@ -278,7 +277,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'react-dom': ['src/web/'],
   typebox: ['src/contract/', 'src/server/platform/http/', 'src/server/platform/openapi/', '*-routes.ts'],
   // QR codes on a terminal.
-  uqr: ['src/cli/commands/rooms/'],
+  uqr: ['src/cli/commands/rooms/', 'src/web/room/'],
   wouter: ['src/web/console/'],
   undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/platform/livekit/clients.ts'],
 };

@@ -8,6 +8,7 @@ import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
 import {
   confirm,
   expectAccessible,
+  joinCall,
   type OpenedConsole,
   openConsole,
   openLink,
@@ -216,6 +217,7 @@ describe('rooms and events in the console', () => {
     await page.goto(readView(console, '/rooms/meeting'));
     await page.getByRole('button', { name: 'Join' }).click();
     const [tab] = await Promise.all([window.waitForEvent('page'), confirm(page, 'Open the room')]);
+    await joinCall(tab);
     await tab.getByText('operator (you)').waitFor();
     await page.bringToFront();
     await page.getByRole('rowheader', { name: 'operator' }).waitFor();

@@ -13,7 +13,7 @@ import '../support/parts/livekit.ts';
 import '../support/parts/redis.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { speechRecordings } from '../support/parts/speech-model.ts';
-import { confirm } from './support/console.ts';
+import { confirm, joinCall } from './support/console.ts';
 
 /*
  * The first steps of a new user after `npm start`, click by click, with what `rtc dev` starts: a real LiveKit, the speech
@@ -110,9 +110,11 @@ describe('the first steps of a newcomer', () => {
       const first = await window.newPage();
       const errors = collectErrors(first);
       await first.goto(dev.roomLink);
+      await joinCall(first);
       await expect.poll(() => moving(first), POLL_OPTIONS).toBe(1);
       const second = await window.newPage();
       await second.goto(dev.roomLink);
+      await joinCall(second);
       await expect.poll(() => moving(second), POLL_OPTIONS).toBe(2);
       await expect.poll(() => loudness(second), POLL_OPTIONS).toBeGreaterThan(0.005);
 

@@ -11,6 +11,7 @@ import {
 import { startTestService, type TestService } from '../support/service.ts';
 import {
   expectAccessible,
+  joinCall,
   type OpenedConsole,
   openConsole,
   openRoomPage,
@@ -243,8 +244,10 @@ describe('a picture of a room', () => {
     const room = await openRoomPage(stage.service, 'weekly-review');
     const window = await stage.browser.openWindow({ width: 1100, height: 640, colorScheme: 'dark' });
     const [page, other] = [await window.newPage(), await window.newPage()];
-    await page.goto(room.link);
-    await other.goto(room.link);
+    for (const tab of [page, other]) {
+      await tab.goto(room.link);
+      await joinCall(tab);
+    }
     await page.bringToFront();
     await expect.poll(() => page.locator('video').count(), { timeout: 60_000 }).toBe(2);
     await expect.poll(() => page.evaluate(PLAYING), { timeout: 60_000 }).toBe(2);

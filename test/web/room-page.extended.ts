@@ -8,9 +8,11 @@ import { RtcClient } from '../../src/client/client.ts';
 import { run } from '../cli/support/run.ts';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
 import { LAUNCHER } from '../support/parts/built.ts';
+import { startLivekit } from '../support/parts/livekit.ts';
 import { join } from '../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { joinCall, seriousFindings } from './support/console.ts';
 
 const ADA: Person = { identity: 'ada', name: 'Ada Lovelace', role: 'host' };
 
@@ -65,8 +67,10 @@ describe('a room in a real browser', () => {
     const first = await window.newPage();
     const errors = collectErrors(first);
     await first.goto(link);
+    await joinCall(first);
     const second = await window.newPage();
     await second.goto(link);
+    await joinCall(second);
     await first.bringToFront();
 
     await expect.poll(() => moving(first), { timeout: 60_000 }).toBe(2);
@@ -75,12 +79,13 @@ describe('a room in a real browser', () => {
     await expect.poll(() => moving(second), { timeout: 60_000 }).toBe(2);
 
     await second.getByRole('button', { name: 'Chat' }).click();
-    await second.getByPlaceholder('Enter a message...').fill('Good morning');
+    await second.getByRole('textbox', { name: 'Message' }).fill('Good morning');
     await second.keyboard.press('Enter');
     await first.bringToFront();
-    await first.getByRole('button', { name: 'Chat' }).click();
+    await first.getByRole('button', { name: 'Chat, 1 unread' }).click();
     await first.getByText('Good morning').waitFor();
 
+    await first.getByRole('tab', { name: 'People' }).click();
     await first.getByRole('button', { name: 'Mute Ada Lovelace 2' }).click();
     const isMuted = async (): Promise<boolean | undefined> => {
       const { participants } = await client.participants.list('tour');
@@ -106,6 +111,7 @@ describe('a room in a real browser', () => {
     const first = await window.newPage();
     const errors = collectErrors(first);
     await first.goto(link);
+    await joinCall(first);
     await expect.poll(() => moving(first), { timeout: 60_000 }).toBe(1);
     await first.getByRole('button', { name: 'Share screen' }).click();
     const sources = async () =>
@@ -115,25 +121,10 @@ describe('a room in a real browser', () => {
     await expect.poll(sources).toContain('SCREEN_SHARE');
     const second = await window.newPage();
     await second.goto(link);
-    await second.getByText("Ada Lovelace's screen").waitFor();
+    await joinCall(second);
+    await second.getByText('Ada Lovelace’s screen').waitFor();
     await expect.poll(() => moving(second), { timeout: 60_000 }).toBe(3);
     expect(errors).toEqual([]);
-    await window.close();
-  });
-
-  it('switches captions only after the page has joined the room', async () => {
-    const { link } = await serve('waiting');
-    const window = await openWindow();
-    const page = await window.newPage();
-    // The connection to the media server stays open without a message until the handler is removed with the window.
-    await page.routeWebSocket(/.*/, () => {});
-    await page.goto(link);
-    const captions = page.getByRole('button', { name: 'Captions' });
-    await captions.waitFor();
-    expect(await captions.isDisabled()).toBe(true);
-    const joined = await window.newPage();
-    await joined.goto(link);
-    await expect.poll(() => joined.getByRole('button', { name: 'Captions' }).isEnabled()).toBe(true);
     await window.close();
   });
 
@@ -145,6 +136,8 @@ describe('a room in a real browser', () => {
     const page = await window.newPage();
     const errors = collectErrors(page);
     await page.goto(link);
+    await joinCall(page);
+    await page.getByRole('button', { name: 'People' }).click();
     await page.getByRole('complementary', { name: 'People' }).getByText(hostile).waitFor();
     const caption = await speaker.room.localParticipant?.streamText({
       topic: 'lk.transcription',
@@ -174,6 +167,8 @@ describe('a room in a real browser', () => {
     const window = await openWindow();
     const page = await window.newPage();
     await page.goto(link);
+    await joinCall(page);
+    await page.getByRole('button', { name: 'People' }).click();
     const inPeople = page.getByRole('complementary', { name: 'People' }).getByText('Bob Bee');
     await inPeople.waitFor();
     await speaker.leave();
@@ -195,6 +190,7 @@ describe('a room in a real browser', () => {
     const window = await openWindow();
     const page = await window.newPage();
     await page.goto(link);
+    await joinCall(page);
     await page.getByText('Ada Lovelace (you)').waitFor();
     await page.reload();
     await page.getByText('Ada Lovelace (you)').waitFor();
@@ -248,13 +244,117 @@ describe('a room in a real browser', () => {
     expect(widest, 'of 80 columns').toBeLessThanOrEqual(80);
   });
 
+  it('says before and after joining that the room is full', async () => {
+    await client.rooms.create({ name: 'full', maxParticipants: 1 });
+    const guest = await enter('full', 'guest');
+    const { link } = await serve('full');
+    const window = await openWindow();
+    const page = await window.newPage();
+    await page.goto(link);
+    await page.getByText('The room is full: 1 of 1.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Join', exact: true }).click();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await page.getByRole('heading', { name: 'The room is full: 1 of 1.' }).waitFor();
+    await guest.leave();
+    await window.close();
+  });
+
+  it('tells a guest who was blocked until when, in the local time, and gives no advice for operators', async () => {
+    const { link } = await serve('blocked', { ...ADA, role: 'participant' });
+    const window = await openWindow();
+    const page = await window.newPage();
+    await page.goto(link);
+    await joinCall(page);
+    await page.getByText('Ada Lovelace (you)').waitFor();
+    await client.participants.remove('blocked', 'ada', { block: 60 * 60 });
+    await page.getByRole('heading', { name: 'A host removed you from the room.' }).waitFor();
+    await page.getByRole('button', { name: 'Join again' }).click();
+    await page.getByRole('heading', { name: /^You cannot enter this room until .*\d\d:\d\d/ }).waitFor();
+    expect(await page.textContent('body')).not.toContain('rtc ');
+    await window.close();
+  });
+
+  it('raises a hand, reacts, and invites with the role that was chosen, by keyboard and for screen readers', async () => {
+    const { link } = await serve('hands');
+    const window = await openWindow();
+    const first = await window.newPage();
+    const errors = collectErrors(first);
+    await first.goto(link);
+    await joinCall(first);
+    await first.getByRole('button', { name: 'People' }).focus();
+    await first.keyboard.press('Enter');
+    await first.getByLabel('Invite a').selectOption('viewer');
+    await first.getByRole('button', { name: 'Copy link' }).click();
+    const guestLink = await first.getByRole('textbox', { name: 'Link' }).inputValue();
+    const second = await window.newPage();
+    await second.goto(guestLink);
+    await second.getByText('You watch and listen.').waitFor();
+    await second.getByLabel('Your name').fill('Grace');
+    await joinCall(second);
+    await first.getByText('Grace has joined.').waitFor({ state: 'attached' });
+    await second.getByText('viewer', { exact: true }).waitFor();
+    expect(await second.getByRole('button', { name: 'Raise hand' }).count(), 'of a viewer').toBe(0);
+    await first.getByRole('button', { name: 'Raise hand' }).click();
+    await second.getByLabel('hand raised').waitFor();
+    await first.getByRole('button', { name: 'React' }).click();
+    await first.keyboard.press('Escape');
+    expect(await first.getByRole('button', { name: 'Celebrate' }).isVisible()).toBe(false);
+    await first.getByRole('button', { name: 'React' }).click();
+    await first.getByRole('button', { name: 'Celebrate' }).click();
+    await second.getByRole('img', { name: 'Celebrate' }).waitFor();
+    expect(await seriousFindings(first)).toEqual([]);
+    await first.getByRole('tab', { name: 'People' }).focus();
+    await first.keyboard.press('Escape');
+    expect(await first.getByRole('complementary').count()).toBe(0);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('tells a media server that is frozen, killed and started again, and joins again by itself', async () => {
+    const own = await startLivekit();
+    const ownService = await startTestService({ livekit: own });
+    const ownClient = new RtcClient(ownService);
+    const io = { launcher: LAUNCHER, clock: Date.now, signal: new AbortController().signal };
+    const page = await servePage(io, {
+      ...{ client: ownClient, room: 'lost', person: ADA, port: 0, publicUrl: undefined },
+    });
+    const window = await openWindow();
+    const tab = await window.newPage();
+    await tab.goto(page.link);
+    await joinCall(tab);
+    await expect.poll(() => moving(tab), { timeout: 60_000 }).toBe(1);
+    const banner = tab.getByRole('alert').getByText('Connection lost.');
+    own.freeze();
+    await banner.waitFor();
+    own.thaw();
+    await banner.waitFor({ state: 'detached' });
+    await own.kill();
+    await banner.waitFor();
+    expect(await tab.title()).toBe('Connection lost · lost · rtc');
+    await tab.getByText('leave this page open').waitFor({ timeout: 60_000 });
+    const port = Number(new URL(own.url).port);
+    const again = await startLivekit({ port, apiKey: own.apiKey, apiSecret: own.apiSecret });
+    await tab.getByRole('button', { name: 'Try now' }).click();
+    await banner.waitFor({ state: 'detached' });
+    await expect.poll(() => moving(tab), { timeout: 60_000 }).toBe(1);
+    expect(await tab.title()).toBe('lost · rtc');
+    await window.close();
+    await page.close();
+    await ownClient.close();
+    await ownService.close();
+    await again.close();
+  });
+
   it('says what to do when the command has ended', async () => {
     const { link, close } = await serve('ended');
     const window = await openWindow();
     const page = await window.newPage();
     await page.goto(link);
-    await page.getByText('Ada Lovelace (you)').waitFor();
+    await joinCall(page);
+    await page.getByRole('button', { name: 'People' }).click();
     const guest = await enter('ended', 'guest');
+    await page.getByRole('button', { name: 'Remove guest' }).waitFor();
     await close();
     await page.getByRole('button', { name: 'Remove guest' }).click();
     await page.getByRole('button', { name: 'Really remove guest' }).click();

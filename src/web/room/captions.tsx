@@ -1,13 +1,12 @@
-import { useConnectionState, useRoomContext } from '@livekit/components-react';
-import { ConnectionState, type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
+import { useRoomContext } from '@livekit/components-react';
+import { type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import { type Invitation, readCaptions, switchCaptions } from './session.ts';
 
 /** LiveKit's topic of transcriptions: https://docs.livekit.io/agents/build/text/ */
 const TOPIC = 'lk.transcription';
 
-/** Maximum captions on the page. */
-const SHOWN = 3;
+/** Captions that are kept: the strip shows the newest two lines of them. */
+const KEPT = 4;
 
 /** How long a finished caption stays. */
 const VISIBLE_MS = 8_000;
@@ -20,14 +19,24 @@ type Caption = {
   readonly isFinal: boolean;
 };
 
+type ReceivedCaptions = {
+  readonly captions: readonly Caption[];
+  /** Languages that were heard, such as `en`. */
+  readonly languages: readonly string[];
+};
+
 /** The live transcription of the room. */
-export function Captions() {
+export function useCaptions(): ReceivedCaptions {
   const room = useRoomContext();
   const [captions, setCaptions] = useState<readonly Caption[]>([]);
+  const [languages, setLanguages] = useState<readonly string[]>([]);
   useEffect(() => {
     const timers = new Set<number>();
     const show = (caption: Caption): void => {
       setCaptions((before) => replace(before, caption));
+      setLanguages((before) =>
+        caption.language === '' || before.includes(caption.language) ? before : [...before, caption.language],
+      );
       if (!caption.isFinal) return;
       const timer = window.setTimeout(() => {
         timers.delete(timer);
@@ -41,20 +50,71 @@ export function Captions() {
       for (const timer of timers) window.clearTimeout(timer);
     };
   }, [room]);
+  return { captions, languages };
+}
+
+const SIZES = ['small', 'medium', 'large'] as const;
+
+/** Two lines below the faces, as long as somebody's words were received in this call. */
+export function CaptionStrip({ captions, languages }: ReceivedCaptions) {
+  const [size, setSize] = useState<(typeof SIZES)[number]>('medium');
+  const [language, setLanguage] = useState('');
+  const [wasShown, setShown] = useState(false);
+  useEffect(() => {
+    if (captions.length > 0) setShown(true);
+  }, [captions.length]);
+  const read = captions.filter((caption) => language === '' || caption.language === language).slice(-2);
   return (
-    <section className="captions" aria-live="polite" aria-label="Captions">
-      {captions.map(({ segmentId, speaker, text, language, isFinal }) => (
-        <p key={segmentId} lang={language} className={isFinal ? 'caption' : 'caption caption-interim'}>
-          <b>{speaker}</b> {text}
-        </p>
-      ))}
+    <section className={wasShown ? `captions captions-${size}` : 'unseen'} aria-label="Captions">
+      <div className="lines" aria-live="polite">
+        {read.map(({ segmentId, speaker, text, language: spoken, isFinal }) => (
+          <p key={segmentId} lang={spoken} className={isFinal ? 'caption' : 'caption caption-interim'}>
+            <b>{speaker}</b> {text}
+          </p>
+        ))}
+      </div>
+      {wasShown && (
+        <div className="caption-settings">
+          <select
+            aria-label="Size of the captions"
+            value={size}
+            onChange={(event) => setSize(SIZES.find((each) => each === event.target.value) ?? 'medium')}
+          >
+            {SIZES.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+          {languages.length > 1 && (
+            <select
+              aria-label="Language of the captions"
+              value={language}
+              onChange={(event) => setLanguage(event.target.value)}
+            >
+              <option value="">all languages</option>
+              {languages.map((each) => (
+                <option key={each} value={each}>
+                  {nameLanguage(each)}
+                </option>
+              ))}
+            </select>
+          )}
+        </div>
+      )}
     </section>
   );
 }
 
+function nameLanguage(code: string): string {
+  try {
+    return new Intl.DisplayNames(undefined, { type: 'language' }).of(code) ?? code;
+  } catch {
+    return code;
+  }
+}
+
 function replace(captions: readonly Caption[], caption: Caption): readonly Caption[] {
   const others = captions.filter(({ segmentId }) => segmentId !== caption.segmentId);
-  return [...others, caption].slice(-SHOWN);
+  return [...others, caption].slice(-KEPT);
 }
 
 function receiveCaptions(room: Room, show: (caption: Caption) => void): () => void {
@@ -83,48 +143,4 @@ function receiveCaptions(room: Room, show: (caption: Caption) => void): () => vo
     room.off(RoomEvent.ParticipantDisconnected, keepName);
     room.unregisterTextStreamHandler(TOPIC);
   };
-}
-
-type Props = {
-  readonly invitation: Invitation;
-  readonly onError: (message: string | undefined) => void;
-};
-
-/**
- * Turns the live transcription of the room on and off. Everyone in the room sees its captions. The button waits for the
- * connection: captions of a room that nobody has joined would end at once.
- */
-export function CaptionSwitch({ invitation, onError }: Props) {
-  const [isOn, setOn] = useState<boolean>();
-  const [isBusy, setBusy] = useState(false);
-  const isJoined = useConnectionState() === ConnectionState.Connected;
-  const flip = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      setOn(await switchCaptions(invitation, isOn === true ? 'off' : 'on'));
-      onError(undefined);
-    } catch (error) {
-      onError(error instanceof Error ? error.message : String(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once, when the page opens
-  useEffect(() => {
-    // The button works even if the state cannot be read. A click may have been answered before.
-    readCaptions(invitation).then(
-      (found) => setOn((known) => known ?? found),
-      () => undefined,
-    );
-  }, []);
-  return (
-    <button
-      type="button"
-      aria-pressed={isOn === true}
-      disabled={isBusy || !isJoined}
-      onClick={() => void flip()}
-    >
-      Captions
-    </button>
-  );
 }

@@ -1,7 +1,7 @@
-import { createRoot, type Root } from 'react-dom/client';
-import '@livekit/components-styles';
+import { useCallback, useState } from 'react';
+import { createRoot } from 'react-dom/client';
 import './room.css';
-import { Notice, RoomPage } from './room-page.tsx';
+import { type Choices, forgetChoices, keepChoices, Lobby, readChoices } from './lobby.tsx';
 import {
   type Invitation,
   keepInvitation,
@@ -10,43 +10,102 @@ import {
   redeemCode,
   requestToken,
 } from './session.ts';
+import { BROKEN_LINK, describeRefusal, type Notice } from './words.ts';
+
+/** The code of the call is loaded while the lobby is shown. */
+const loadCall = () => import('./call.tsx');
+
+type View =
+  | { readonly kind: 'lobby'; readonly invitation: Invitation }
+  | {
+      readonly kind: 'call';
+      readonly invitation: Invitation;
+      readonly choices: Choices;
+      readonly Call: Awaited<ReturnType<typeof loadCall>>['Call'];
+    }
+  | { readonly kind: 'notice'; readonly notice: Notice };
 
 const container = document.getElementById('page');
 if (container !== null) {
   const root = createRoot(container);
+  takePlace().then((first) => root.render(<Page first={first} />));
+}
+
+/** A seat in the room, and after a reload during the call, the call itself. */
+async function takePlace(): Promise<View> {
   const code = readCode(location.hash);
   const invitation = readInvitation(location.hash);
-  if (code !== null) {
-    show(root, takeNewSeat(code));
-  } else if (invitation === undefined) {
-    root.render(<Notice title="This address is not whole. Use the link that rtc rooms open printed." />);
-  } else {
-    show(root, takeSeat(invitation));
+  if (code === null && invitation === undefined) return { kind: 'notice', notice: BROKEN_LINK };
+  try {
+    const seat = invitation === undefined ? await takeNewSeat(code ?? '') : await takeSeat(invitation);
+    keepInvitation(seat);
+    document.title = `${seat.room} · rtc`;
+    const choices = readChoices(seat);
+    if (choices !== undefined) return await openCall(seat, choices);
+    void loadCall();
+    return { kind: 'lobby', invitation: seat };
+  } catch (error) {
+    return { kind: 'notice', notice: describeRefusal(error) };
   }
 }
 
-function show(root: Root, seat: Promise<Invitation>): void {
-  seat.then(
-    (invitation) => {
-      document.title = `${invitation.room} · rtc`;
-      keepInvitation(invitation);
-      root.render(<RoomPage invitation={invitation} />);
-    },
-    (error: Error) => root.render(<Notice title={error.message} action="Try again" />),
+async function openCall(invitation: Invitation, choices: Choices): Promise<View> {
+  const { Call } = await loadCall();
+  return { kind: 'call', invitation, choices, Call };
+}
+
+function Page({ first }: { readonly first: View }) {
+  const [view, setView] = useState(first);
+  const end = useCallback((notice: Notice) => {
+    forgetChoices();
+    setView({ kind: 'notice', notice });
+  }, []);
+  const join = async (invitation: Invitation, name: string, choices: Choices): Promise<void> => {
+    try {
+      const fresh = await requestToken(invitation, { name });
+      keepInvitation(fresh);
+      keepChoices(fresh, choices);
+      setView(await openCall(fresh, choices));
+    } catch (error) {
+      end(describeRefusal(error));
+    }
+  };
+  if (view.kind === 'notice') return <NoticePage {...view.notice} />;
+  if (view.kind === 'call') return <view.Call {...view} onEnd={end} />;
+  const { invitation } = view;
+  return (
+    <Lobby invitation={invitation} onJoin={async (name, choices) => await join(invitation, name, choices)} />
+  );
+}
+
+/** A page with one sentence, when there is no call to show. */
+function NoticePage({ title, advice, action }: Notice) {
+  return (
+    <main className="notice">
+      <div role="status">
+        <h1>{title}</h1>
+        {advice !== undefined && <p>{advice}</p>}
+      </div>
+      {action !== undefined && (
+        <button type="button" className="button primary" onClick={() => location.reload()}>
+          {action}
+        </button>
+      )}
+    </main>
   );
 }
 
 async function takeNewSeat(code: string): Promise<Invitation> {
   const invitation = await redeemCode(code);
-  await claimIdentity(invitation.room, invitation.identity);
+  await claimIdentity(invitation);
   return invitation;
 }
 
 /** Returns a fresh token for this tab: with the same identity, or with another one if another tab has it. */
 async function takeSeat(invitation: Invitation): Promise<Invitation> {
-  const isFree = await claimIdentity(invitation.room, invitation.identity);
-  const fresh = await requestToken(invitation, { asAnotherPerson: !isFree });
-  if (!isFree) await claimIdentity(fresh.room, fresh.identity);
+  if (await claimIdentity(invitation)) return await requestToken(invitation);
+  const fresh = await requestToken(invitation, { asAnotherPerson: true });
+  await claimIdentity(fresh);
   return fresh;
 }
 
@@ -54,7 +113,7 @@ async function takeSeat(invitation: Invitation): Promise<Invitation> {
  * Claims the identity for this tab until it is closed. Returns false when another tab of this browser has it: LiveKit would
  * remove the first tab when a second one joins with the same identity.
  */
-async function claimIdentity(room: string, identity: string): Promise<boolean> {
+async function claimIdentity({ room, identity }: Invitation): Promise<boolean> {
   // Only pages from https and from loopback have locks; elsewhere a second tab is not recognised.
   if (navigator.locks === undefined) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -3,16 +3,36 @@
  * serves every holder of a token that it issued itself, even an expired one.
  */
 
-/** Another token for the same person, with the same identity, or with a new one for a second tab. */
-type TokenRequest = { readonly asAnotherPerson: boolean };
+/** Another token for the same person, perhaps with another name, or for another person in a second tab. */
+type TokenRequest = { readonly asAnotherPerson?: true; readonly name?: string };
 
-export async function requestToken(invitation: Invitation, request: TokenRequest): Promise<Invitation> {
-  return await readInvitationOf(await post('token', { body: request, token: invitation.token }));
+export async function requestToken(invitation: Invitation, request: TokenRequest = {}): Promise<Invitation> {
+  return await parseInvitation(await post('token', { body: request, token: invitation.token }));
 }
 
 /** Exchanges a code for a seat; a code works once. */
 export async function redeemCode(code: string): Promise<Invitation> {
-  return await readInvitationOf(await post('join', { body: { code }, token: undefined }));
+  return await parseInvitation(await post('join', { body: { code }, token: undefined }));
+}
+
+/** How many people are in the room, and how many it takes; 0 is without a limit. */
+export type Occupancy = { readonly people: number; readonly maxParticipants: number };
+
+export async function readOccupancy(invitation: Invitation): Promise<Occupancy> {
+  const read = await readFields(await post('room', { body: {}, token: invitation.token }));
+  return { people: Number(read.people), maxParticipants: Number(read.maxParticipants) };
+}
+
+export async function raiseHand(invitation: Invitation, isRaised: boolean): Promise<void> {
+  await post('hand', { body: { isRaised }, token: invitation.token });
+}
+
+/** A link for another person. A public one works once, anywhere; another one works on this machine. */
+export type InviteLink = { readonly link: string; readonly isPublic: boolean };
+
+export async function createInvite(invitation: Invitation, role: string): Promise<InviteLink> {
+  const read = await readFields(await post('invite', { body: { role }, token: invitation.token }));
+  return { link: String(read.link), isPublic: read.isPublic === true };
 }
 
 export async function muteTrack(
@@ -37,9 +57,8 @@ export async function switchCaptions(invitation: Invitation, wanted: 'on' | 'off
 }
 
 async function postCaptions(invitation: Invitation, body: object): Promise<boolean> {
-  const response = await post('captions', { body, token: invitation.token });
-  const state: unknown = await response.json();
-  return typeof state === 'object' && state !== null && 'isOn' in state && state.isOn === true;
+  const { isOn } = await readFields(await post('captions', { body, token: invitation.token }));
+  return isOn === true;
 }
 
 /** Keeps the address of the page usable: it has the newest token for a reload. */
@@ -58,29 +77,42 @@ async function post(action: string, { body, token }: Action): Promise<Response> 
     },
     body: JSON.stringify(body),
   }).catch(() => undefined);
-  if (response === undefined) {
-    throw new Error('The command line that opened this page has ended. Run rtc rooms open again.');
-  }
+  if (response === undefined) throw new PageError('page-ended', 'The page is no longer served.');
   if (response.ok) return response;
-  throw new Error(await detailOf(response));
+  const { code, detail, until } = await readFields(response);
+  throw new PageError(String(code), String(detail ?? `Status ${response.status}.`), String(until ?? ''));
 }
 
-async function detailOf(response: Response): Promise<string> {
-  const problem: unknown = await response.json().catch(() => undefined);
-  if (typeof problem === 'object' && problem !== null && 'detail' in problem) return String(problem.detail);
-  return `The command line responded with status ${response.status}.`;
+/** A request that was refused. `code` is that of the service, or `page-ended` when nobody serves the page any more. */
+export class PageError extends Error {
+  readonly code: string;
+  /** Instant at which the refusal ends; empty if it does not, or if nobody knows. */
+  readonly until: string;
+
+  constructor(code: string, message: string, until = '') {
+    super(message);
+    this.code = code;
+    this.until = until;
+  }
 }
 
-async function readInvitationOf(response: Response): Promise<Invitation> {
-  const invitation: unknown = await response.json();
-  if (isInvitation(invitation)) return invitation;
+async function readFields(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  const body: unknown = await response.json().catch(() => undefined);
+  return typeof body === 'object' && body !== null ? { ...body } : {};
+}
+
+async function parseInvitation(response: Response): Promise<Invitation> {
+  const fields = await readFields(response);
+  if (isInvitation(fields)) return fields;
   throw new Error('The command line sent something that is not an invitation.');
 }
 
 function isInvitation(value: unknown): value is Invitation {
   if (typeof value !== 'object' || value === null) return false;
   const fields: Record<string, unknown> = { ...value };
-  return ['room', 'identity', 'role', 'url', 'token'].every((name) => typeof fields[name] === 'string');
+  return ['room', 'identity', 'name', 'role', 'url', 'token'].every(
+    (name) => typeof fields[name] === 'string',
+  );
 }
 
 /*
@@ -88,7 +120,7 @@ function isInvitation(value: unknown): value is Invitation {
  * code, which the page exchanges for an invitation and replaces by it:
  *
  *   http://127.0.0.1:PORT/#code=…
- *   http://127.0.0.1:PORT/#room=demo&identity=ada&role=host&url=ws://…&token=…
+ *   http://127.0.0.1:PORT/#room=demo&identity=ada&name=Ada&role=host&url=ws://…&token=…
  *
  * The page also uses the access token to prove itself to the command line when it needs a fresh one: see session.ts.
  */
@@ -96,6 +128,7 @@ function isInvitation(value: unknown): value is Invitation {
 export type Invitation = {
   readonly room: string;
   readonly identity: string;
+  readonly name: string;
   readonly role: string;
   /** WebSocket URL of the media server. */
   readonly url: string;
@@ -115,6 +148,7 @@ export function readInvitation(fragment: string): Invitation | undefined {
   const invitation = {
     room: read('room'),
     identity: read('identity'),
+    name: read('name'),
     role: read('role'),
     url: read('url'),
     token: read('token'),

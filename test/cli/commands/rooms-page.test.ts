@@ -19,7 +19,7 @@ describe('the page of a room', () => {
     stack = await startStack();
     const { url, apiKey, apiSecret } = stack.service;
     client = new RtcClient({ url, apiKey, apiSecret });
-    await client.rooms.create({ name: 'demo' });
+    await client.rooms.create({ name: 'demo', maxParticipants: 50 });
   });
 
   afterAll(async () => {
@@ -60,9 +60,12 @@ describe('the page of a room', () => {
     return { server, seats, post, join };
   };
 
+  const readJson = async (response: Response): Promise<Readonly<Record<string, string>>> =>
+    JSON.parse(await response.text());
+
   it('exchanges a local code for a seat, and further ones for further tabs', async () => {
     const { seats, join } = await serve();
-    const code = seats.createLocalCode();
+    const code = seats.createCode('local');
     const first = await join(code);
     const second = await join(code);
     expect([first.identity, second.identity]).toEqual(['ada', 'ada-2']);
@@ -71,17 +74,17 @@ describe('the page of a room', () => {
 
   it('accepts a public code once, and not after ten minutes', async () => {
     const { seats, join, post } = await serve();
-    const code = seats.createPublicCode();
+    const code = seats.createCode('public');
     await join(code);
     expect((await post('join', { body: { code } })).status).toBe(403);
-    const late = seats.createPublicCode();
+    const late = seats.createCode('public');
     now += 10 * 60_000 + 1;
     expect((await post('join', { body: { code: late } })).status).toBe(403);
   });
 
   it('issues a fresh token to a holder of an earlier one', async () => {
     const { seats, join, post } = await serve();
-    const { token } = await join(seats.createLocalCode());
+    const { token } = await join(seats.createCode('local'));
     const again = await post('token', { token, body: { asAnotherPerson: false } });
     expect(await again.json()).toMatchObject({ identity: 'ada' });
     const another = await post('token', { token, body: { asAnotherPerson: true } });
@@ -90,22 +93,23 @@ describe('the page of a room', () => {
 
   it('gives the holder of a public link one identity, and no further ones', async () => {
     const { seats, join, post } = await serve();
-    const { token, identity } = await join(seats.createPublicCode());
+    const { token, identity } = await join(seats.createCode('public'));
     const another = await post('token', { token, body: { asAnotherPerson: true } });
     expect(another.status).toBe(403);
     const again = await post('token', { token });
     expect(await again.json()).toMatchObject({ identity });
   });
 
-  it.each(['createLocalCode', 'createPublicCode'] as const)(
+  it.each(['local', 'public'] as const)(
     'drops a seat whose person was blocked, so that nothing works with it any more: %s',
-    async (create) => {
-      const eve: Person = { identity: `eve-${create}`, name: 'Eve', role: 'host' };
+    async (link) => {
+      const eve: Person = { identity: `eve-${link}`, name: 'Eve', role: 'host' };
       await stack.media.control.join('demo', { identity: eve.identity });
       const { seats, join, post } = await serve({ person: eve });
-      const { token } = await join(seats[create]());
+      const { token } = await join(seats.createCode(link));
       await client.participants.remove('demo', eve.identity, { block: 'forever' });
-      expect((await post('token', { token })).status).toBe(403);
+      const refused = await post('token', { token });
+      expect(await refused.json()).toMatchObject({ status: 403, code: 'participant-blocked', until: null });
       for (const body of [{}, { asAnotherPerson: true }]) {
         expect((await post('token', { token, body })).status).toBe(401);
       }
@@ -118,7 +122,7 @@ describe('the page of a room', () => {
     const mal: Person = { identity: 'mal', name: 'Mal', role: 'host' };
     await stack.media.control.join('demo', { identity: 'mal' });
     const { seats, join, post } = await serve({ person: mal });
-    const { token } = await join(seats.createPublicCode());
+    const { token } = await join(seats.createCode('public'));
     await client.participants.remove('demo', 'mal', { block: 'forever' });
     expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(403);
     expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(401);
@@ -137,14 +141,14 @@ describe('the page of a room', () => {
   it('refuses a token of another run', async () => {
     const one = await serve();
     const other = await serve();
-    const { token } = await one.join(one.seats.createLocalCode());
+    const { token } = await one.join(one.seats.createCode('local'));
     expect((await other.post('token', { token })).status).toBe(401);
   });
 
   it('lets a host mute and remove through the service', async () => {
     await stack.media.control.join('demo', { identity: 'bob' });
     const { seats, join, post } = await serve();
-    const { token } = await join(seats.createLocalCode());
+    const { token } = await join(seats.createCode('local'));
     expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(204);
     expect((await client.participants.list('demo')).participants).toEqual([]);
     const gone = await post('remove', { token, body: { identity: 'bob' } });
@@ -156,7 +160,7 @@ describe('the page of a room', () => {
 
   it('tells a host which captions are missing, and that there are none', async () => {
     const { seats, join, post } = await serve();
-    const { token } = await join(seats.createLocalCode());
+    const { token } = await join(seats.createCode('local'));
     const start = await post('captions', { token, body: { isOn: true } });
     expect(start.status).toBe(503);
     expect(await start.json()).toMatchObject({ detail: expect.stringContaining('stt-live') });
@@ -173,14 +177,14 @@ describe('the page of a room', () => {
     'does not let a %s start captions',
     async (role) => {
       const { seats, join, post } = await serve({ person: { ...ADA, role } });
-      const { token } = await join(seats.createLocalCode());
+      const { token } = await join(seats.createCode('local'));
       expect((await post('captions', { token, body: { isOn: true } })).status).toBe(403);
     },
   );
 
   it.each(['participant', 'viewer'] as const)('lets a %s neither mute nor remove', async (role) => {
     const { seats, join, post } = await serve({ person: { ...ADA, role } });
-    const { token } = await join(seats.createLocalCode());
+    const { token } = await join(seats.createCode('local'));
     for (const action of ['mute', 'remove']) {
       const response = await post(action, { token, body: { identity: 'bob', trackSid: 'TR_x' } });
       expect(response.status).toBe(403);
@@ -189,14 +193,109 @@ describe('the page of a room', () => {
 
   it('lets a moderator mute but not remove', async () => {
     const { seats, join, post } = await serve({ person: { ...ADA, role: 'moderator' } });
-    const { token } = await join(seats.createLocalCode());
+    const { token } = await join(seats.createCode('local'));
     expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(403);
     expect((await post('mute', { token, body: { identity: 'bob', trackSid: 'TR_x' } })).status).toBe(404);
   });
 
+  it('counts the people of the room for whoever has a seat', async () => {
+    await stack.media.control.join('demo', { identity: 'carol' });
+    const { seats, join, post } = await serve({ person: { ...ADA, role: 'viewer' } });
+    const { token } = await join(seats.createCode('local'));
+    const counted = await (await post('room', { token })).json();
+    expect(counted).toEqual({
+      people: (await client.participants.list('demo')).participants.length,
+      maxParticipants: 50,
+    });
+    expect((await post('room')).status).toBe(401);
+  });
+
+  it('lets the holder of a seat choose a name, which is in the next token', async () => {
+    const { seats, join, post } = await serve();
+    const { token } = await join(seats.createCode('public'));
+    const renamed = await readJson(await post('token', { token, body: { name: ' Ada King ' } }));
+    expect(renamed).toMatchObject({ identity: 'ada', name: 'Ada King' });
+    expect(await (await post('token', { token: renamed.token ?? '' })).json()).toMatchObject({
+      name: 'Ada King',
+    });
+    expect(await (await post('token', { token, body: { name: '  ' } })).json()).toMatchObject({
+      name: 'Ada',
+    });
+    expect((await post('token', { token, body: { name: 'x'.repeat(10_000) } })).status).toBe(400);
+  });
+
+  it.each([
+    ['host', ['host', 'moderator', 'participant', 'viewer']],
+    ['moderator', ['participant', 'viewer']],
+    ['participant', []],
+    ['viewer', []],
+  ] as const)('lets a %s invite as %j', async (role, allowed) => {
+    const { server, seats, join, post } = await serve({ person: { ...ADA, role } });
+    const { token } = await join(seats.createCode('local'));
+    for (const wanted of ['host', 'moderator', 'participant', 'viewer', 'root', 7]) {
+      const response = await post('invite', { token, body: { role: wanted } });
+      if (!allowed.some((each) => each === wanted)) {
+        expect(response.status, String(wanted)).toBe(403);
+        continue;
+      }
+      const { link = '', isPublic } = await readJson(response);
+      expect([isPublic, new URL(link).origin]).toEqual([false, server.origin]);
+      const guest = await join(new URL(link).hash.slice('#code='.length));
+      expect(guest).toMatchObject({ role: wanted, name: expect.stringMatching(/^Guest \d+$/) });
+      const second = await (
+        await post('token', { token: guest.token, body: { asAnotherPerson: true } })
+      ).json();
+      expect(second, 'another tab of the guest').toMatchObject({ role: wanted });
+    }
+  });
+
+  it('invites with a link that works once, when the page leaves this machine', async () => {
+    const { seats, join, post } = await serve({ publicUrl: new URL('https://call.example.org') });
+    const { token } = await join(seats.createCode('public'));
+    const { link = '', isPublic } = await readJson(await post('invite', { token, body: { role: 'viewer' } }));
+    expect([isPublic, new URL(link).origin]).toEqual([true, 'https://call.example.org']);
+    const code = new URL(link).hash.slice('#code='.length);
+    await join(code);
+    const again = await post('join', { body: { code } });
+    expect(await again.json()).toMatchObject({ status: 403, code: 'link-used' });
+  });
+
+  it('raises the hand of the person of the seat, and of nobody else', async () => {
+    await stack.media.control.join('demo', { identity: 'dora' });
+    const dora: Person = { identity: 'dora', name: 'Dora', role: 'participant' };
+    const { seats, join, post } = await serve({ person: dora });
+    const { token } = await join(seats.createCode('local'));
+    const readAttributes = async () => {
+      const { participants } = await client.participants.list('demo');
+      return participants.find(({ identity }) => identity === 'dora')?.attributes;
+    };
+    expect((await post('hand', { token, body: { isRaised: true, identity: 'carol' } })).status).toBe(204);
+    expect(await readAttributes()).toMatchObject({ hand: 'raised' });
+    expect((await post('hand', { token, body: { isRaised: false } })).status).toBe(204);
+    expect(await readAttributes()).not.toHaveProperty('hand');
+    const viewer = await serve({ person: { ...dora, role: 'viewer' } });
+    const seat = await viewer.join(viewer.seats.createCode('local'));
+    expect((await viewer.post('hand', { token: seat.token, body: { isRaised: true } })).status).toBe(403);
+  });
+
+  it('keeps an operator’s advice from guests, and says until when they are blocked', async () => {
+    await stack.media.control.join('demo', { identity: 'finn' });
+    const finn: Person = { identity: 'finn', name: 'Finn', role: 'host' };
+    const { seats, join, post } = await serve({
+      person: finn,
+      publicUrl: new URL('https://call.example.org'),
+    });
+    const { token } = await join(seats.createCode('public'));
+    const captions = await readJson(await post('captions', { token, body: { isOn: true } }));
+    expect(captions.detail).not.toContain('rtc ');
+    await client.participants.remove('demo', 'finn', { block: 600 });
+    const refused = await (await post('token', { token })).json();
+    expect(refused).toMatchObject({ code: 'participant-blocked', until: expect.stringMatching(/Z$/) });
+  });
+
   it('refuses other pages, also with a token', async () => {
     const { seats, join, post } = await serve();
-    const { token } = await join(seats.createLocalCode());
+    const { token } = await join(seats.createCode('local'));
     for (const origin of ['http://evil.example', 'null', 'http://127.0.0.1:1']) {
       expect((await post('token', { token, headers: { origin } })).status).toBe(403);
     }

@@ -18,6 +18,7 @@ import '../../support/parts/redis.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { speechRecordings, TEST_MODEL, testModel } from '../../support/parts/speech-model.ts';
 import { wordErrorRate } from '../../support/word-error-rate.ts';
+import { joinCall } from '../../web/support/console.ts';
 import { makeArchive } from './models/archives.ts';
 
 /*
@@ -128,6 +129,7 @@ describe('a call that is recorded', () => {
       const page = await window.newPage();
       const errors = collectErrors(page);
       await page.goto(/http:\S+/.exec(link.output())?.[0] ?? '');
+      await joinCall(page);
       const captions = page.getByRole('button', { name: 'Captions' });
       await captions.click();
       await expect.poll(() => captions.getAttribute('aria-pressed'), POLL_OPTIONS).toBe('true');
@@ -135,7 +137,7 @@ describe('a call that is recorded', () => {
         await rtc('recordings', 'start', 'demo', '--wait', '--timeout', '2m', '--json'),
       ).egressId;
       await untilCaption(page, 'Ada Lovelace');
-      await page.getByRole('button', { name: 'Microphone' }).click();
+      await page.getByRole('button', { name: 'Mute' }).click();
       for (const [identity, name] of [
         ['bob', 'Bob Byron'],
         ['eve', 'Eve Evans'],

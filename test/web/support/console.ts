@@ -26,6 +26,12 @@ export function openRoomPage(service: Service, room: string): Promise<OpenedCons
   );
 }
 
+/** Joins from the lobby of a room's page. */
+export async function joinCall(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
+  await page.getByRole('button', { name: 'Leave' }).waitFor();
+}
+
 function makeEnvironment(service: Service): Readonly<Record<string, string>> {
   return { RTC_URL: service.url, RTC_API_KEY: service.apiKey, RTC_API_SECRET: service.apiSecret };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RtcClient } from '../../../../client/client.ts';
 import { RtcError } from '../../../../client/rtc-error.ts';
-import type { Role } from '../../../../contract/choices.ts';
+import { ROLES, type Role } from '../../../../contract/choices.ts';
 import {
   fileResponse,
   type LoopbackServer,
@@ -19,7 +19,7 @@ import {
 } from '../../../pages/page-response.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { requireMedia } from '../require-media.ts';
-import { type Person, Seats } from './seats.ts';
+import { type Person, type Seat, Seats } from './seats.ts';
 
 type PageIo = Pick<Io, 'launcher' | 'clock' | 'signal'>;
 
@@ -49,8 +49,12 @@ export async function servePage(io: PageIo, request: PageRequest): Promise<Serve
   const seats = new Seats({ client, room, person, monotonic: () => performance.now() });
   const files = await readPageFiles(io.launcher, 'room');
   const { origin, close } = await startPageServer({ client, seats, room, files, mediaUrl, port, publicUrl });
-  const code = publicUrl === undefined ? seats.createLocalCode() : seats.createPublicCode();
-  return { origin, link: `${publicUrl?.origin ?? origin}/#code=${code}`, close };
+  const code = seats.createCode(publicUrl === undefined ? 'local' : 'public');
+  return { origin, link: makeLink(publicUrl?.origin ?? origin, code), close };
+}
+
+function makeLink(origin: string, code: string): string {
+  return `${origin}/#code=${code}`;
 }
 
 /*
@@ -59,7 +63,7 @@ export async function servePage(io: PageIo, request: PageRequest): Promise<Serve
  * here. Access tokens are sent in the fragment of the address and in a header, so that they are in no log.
  */
 
-type PageServerSettings = PageActionDeps & {
+type PageServerSettings = Omit<PageActionDeps, 'origin'> & {
   readonly files: ReadonlyMap<string, PageFile>;
   /** WebSocket URL of the media server, which the page may connect to. */
   readonly mediaUrl: string;
@@ -82,7 +86,12 @@ export async function startPageServer(settings: PageServerSettings): Promise<Pag
       connect: mediaOrigins(mediaUrl),
       permissions: 'camera=(self), microphone=(self), display-capture=(self)',
     }),
-    respond: (request, origin) => respond(settings, [...loopbackOrigins(origin), ...others], request),
+    respond: (request, origin) =>
+      respond(
+        { ...settings, origin: publicUrl?.origin ?? origin },
+        [...loopbackOrigins(origin), ...others],
+        request,
+      ),
   });
 }
 
@@ -92,7 +101,7 @@ function mediaOrigins(mediaUrl: string): readonly string[] {
 }
 
 async function respond(
-  settings: PageServerSettings,
+  settings: PageActionDeps & Pick<PageServerSettings, 'files' | 'publicUrl'>,
   origins: readonly string[],
   request: IncomingMessage,
 ): Promise<PageResponse> {
@@ -116,14 +125,30 @@ async function respond(
     });
   } catch (error) {
     if (!(error instanceof RtcError)) throw error;
-    return problem(error.status ?? 502, error.detail);
+    return refusal(error, settings.publicUrl === undefined ? error.detail : error.reason);
   }
 }
 
+/**
+ * What the page needs to tell it in its own words: the code, and until when. An operator's advice, such as a command to run,
+ * does not leave this machine.
+ */
+function refusal({ status = 502, code, problem: refused }: RtcError, detail: string): PageResponse {
+  const members: Readonly<Record<string, unknown>> = { ...refused };
+  const until = members.blockedUntil ?? members.closedUntil ?? members.opensAt ?? null;
+  return withFields(problem(status, detail), { code, until });
+}
+
+function withFields(response: PageResponse, fields: object): PageResponse {
+  return { ...response, body: JSON.stringify({ ...JSON.parse(String(response.body)), ...fields }) };
+}
+
 type PageActionDeps = {
-  readonly client: Pick<RtcClient, 'participants' | 'transcription'>;
+  readonly client: Pick<RtcClient, 'participants' | 'rooms' | 'transcription'>;
   readonly seats: Seats;
   readonly room: string;
+  /** The origin of links to the page. */
+  readonly origin: string;
 };
 
 type PageAction = {
@@ -139,18 +164,22 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
   const { seats, client, room } = deps;
   if (action === 'join') {
     const invitation = await seats.redeem(toText(body.code));
-    if (invitation === undefined) return problem(403, 'This link was used already, or is too old.');
+    if (invitation === undefined) {
+      return withFields(problem(403, 'This link was used already, or is too old.'), { code: 'link-used' });
+    }
     return jsonResponse(200, invitation);
   }
   const seat = token === undefined ? undefined : seats.find(token);
-  if (seat === undefined)
-    return problem(401, 'This link is from another run of rtc rooms open, or was blocked.');
+  if (seat === undefined) {
+    const detail = 'This link is from another run of rtc rooms open, or was blocked.';
+    return withFields(problem(401, detail), { code: 'link-used' });
+  }
   const { person, link } = seat;
   if (action === 'token') {
-    if (body.asAnotherPerson !== true) return jsonResponse(200, await seats.issue(seat));
+    if (body.asAnotherPerson !== true) return jsonResponse(200, await seats.issue(renamed(seat, body.name)));
     if (link === 'public') return problem(403, 'This link is for one person, who is in the room already.');
     await seats.confirm(seat);
-    return jsonResponse(200, await seats.take(link));
+    return jsonResponse(200, await seats.take(seat));
   }
   // Whoever was blocked keeps the token, and must not act on others with it.
   if (link === 'public') await seats.confirm(seat);
@@ -169,6 +198,24 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
       if (identity === '') return problem(400, 'identity is required.');
       await client.participants.remove(room, identity);
       return { status: 204 };
+    }
+    case 'room':
+      return jsonResponse(200, await countPeople(deps));
+    case 'hand': {
+      if (person.role === 'viewer') return problem(403, 'A viewer cannot raise a hand.');
+      const hand = body.isRaised === true ? 'raised' : null;
+      await client.participants.update({ room, identity: person.identity }, { attributes: { hand } });
+      return { status: 204 };
+    }
+    case 'invite': {
+      const role = ROLES.find((known) => known === body.role);
+      if (role === undefined || !INVITED_BY[person.role].includes(role)) {
+        return problem(403, `A ${person.role} cannot invite with this role.`);
+      }
+      return jsonResponse(200, {
+        link: makeLink(deps.origin, seats.createCode(link, role)),
+        isPublic: link === 'public',
+      });
     }
     case 'captions': {
       if (!hasRole(person, ['host'])) return problem(403, 'Only a host may start and stop captions.');
@@ -191,6 +238,28 @@ async function setCaptions({ client, room }: PageActionDeps, isOn: unknown): Pro
 function ignoreNotFound(error: unknown): undefined {
   if (error instanceof RtcError && error.status === 404) return undefined;
   throw error;
+}
+
+/** The roles that a link of a role's holder may give. */
+const INVITED_BY: Readonly<Record<Role, readonly Role[]>> = {
+  host: ROLES,
+  moderator: ['participant', 'viewer'],
+  participant: [],
+  viewer: [],
+};
+
+function renamed(seat: Seat, name: unknown): Seat {
+  const text = toText(name).trim();
+  return text === '' ? seat : { ...seat, person: { ...seat.person, name: text } };
+}
+
+/** How many people are in the room, and how many it takes; 0 is without a limit. */
+async function countPeople({ client, room }: PageActionDeps) {
+  const [found, present] = await Promise.all([
+    client.rooms.get(room).catch(ignoreNotFound),
+    client.participants.list(room, { limit: 1000 }).catch(ignoreNotFound),
+  ]);
+  return { people: present?.participants.length ?? 0, maxParticipants: found?.maxParticipants ?? 0 };
 }
 
 function hasRole({ role }: Person, allowed: readonly Role[]): boolean {

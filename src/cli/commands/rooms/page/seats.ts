@@ -17,6 +17,7 @@ export type Person = { readonly identity: string; readonly name: string; readonl
 export type Invitation = {
   readonly room: string;
   readonly identity: string;
+  readonly name: string;
   readonly role: Role;
   readonly url: string;
   readonly token: string;
@@ -35,17 +36,25 @@ export type SeatsDeps = {
   readonly monotonic: () => number;
 };
 
-/** Maximum tokens that are remembered. The oldest are dropped first. */
-const MOST_TOKENS = 1_000;
+/** Maximum tokens, and maximum codes, that are remembered. The oldest are dropped first. */
+const MOST_REMEMBERED = 1_000;
 const PUBLIC_CODE_LASTS_MS = 10 * 60_000;
 
 /**
  * A person in the room. The holder of a local link may take further seats, for further tabs of the same browser; a public link
  * is for one person.
  */
-type Seat = { readonly person: Person; readonly link: 'local' | 'public' };
+export type Seat = {
+  readonly person: Person;
+  /** The person for whom the link was made; holders of further seats are named after it. */
+  readonly invited: Person;
+  readonly link: 'local' | 'public';
+};
 
-type Code = { readonly link: Seat['link']; readonly endsAt: number };
+type Code = Pick<Seat, 'invited' | 'link'> & { readonly endsAt: number };
+
+/** Who is invited from the page, and chooses a name before joining. */
+const GUEST = { identity: 'guest', name: 'Guest' };
 
 export class Seats {
   readonly #deps: SeatsDeps;
@@ -67,26 +76,23 @@ export class Seats {
    * Returns a new seat. The first one is that of the person who typed the command; further ones are `ada-2`, `ada-3`, for
    * further tabs.
    */
-  async take(link: Seat['link']): Promise<Invitation> {
+  async take({ invited, link }: Pick<Seat, 'invited' | 'link'>): Promise<Invitation> {
     this.#count += 1;
-    if (this.#count === 1) return await this.issue({ person: this.#deps.person, link });
-    const { identity, name, role } = this.#deps.person;
+    if (this.#count === 1) return await this.issue({ person: invited, invited, link });
+    const { identity, name, role } = invited;
     const suffix = String(this.#count);
     const person = { identity: `${identity}-${suffix}`, name: `${name} ${suffix}`, role };
-    return await this.issue({ person, link });
+    return await this.issue({ person, invited, link });
   }
 
   /** Rejects when the service refuses the person, who then has no seat any more. */
   async issue(seat: Seat): Promise<Invitation> {
     const { room } = this.#deps;
-    const { identity, role } = seat.person;
+    const { identity, name, role } = seat.person;
     const { token, url } = await this.confirm(seat);
     this.#seats.set(hashToken(token), seat);
-    for (const oldest of this.#seats.keys()) {
-      if (this.#seats.size <= MOST_TOKENS) break;
-      this.#seats.delete(oldest);
-    }
-    return { room, identity, role, url, token };
+    dropOldest(this.#seats);
+    return { room, identity, name, role, url, token };
   }
 
   /** Asks the service whether the person may still join. Rejects, and drops the seat, when the person is blocked. */
@@ -106,19 +112,17 @@ export class Seats {
     }
   }
 
-  /** Returns a code for a link on this machine: it works any number of times while the page is served. */
-  createLocalCode(): string {
-    return this.#addCode({ link: 'local', endsAt: Number.POSITIVE_INFINITY });
-  }
-
-  /** Returns a code for a link that leaves this machine: it works once, within ten minutes. */
-  createPublicCode(): string {
-    return this.#addCode({ link: 'public', endsAt: this.#deps.monotonic() + PUBLIC_CODE_LASTS_MS });
-  }
-
-  #addCode(code: Code): string {
+  /**
+   * Returns a code for a link: a local one works any number of times while the page is served, a public one, which leaves
+   * this machine, works once, within ten minutes. It is for the person who typed the command, or for a guest of a role.
+   */
+  createCode(link: Seat['link'], guestRole?: Role): string {
+    const endsAt =
+      link === 'local' ? Number.POSITIVE_INFINITY : this.#deps.monotonic() + PUBLIC_CODE_LASTS_MS;
+    const invited = guestRole === undefined ? this.#deps.person : { ...GUEST, role: guestRole };
     const text = randomBytes(12).toString('base64url');
-    this.#codes.set(text, code);
+    this.#codes.set(text, { link, invited, endsAt });
+    dropOldest(this.#codes);
     return text;
   }
 
@@ -127,7 +131,14 @@ export class Seats {
     const code = this.#codes.get(text);
     if (code === undefined || code.endsAt < this.#deps.monotonic()) return undefined;
     if (code.link === 'public') this.#codes.delete(text);
-    return await this.take(code.link);
+    return await this.take(code);
+  }
+}
+
+function dropOldest(remembered: Map<string, unknown>): void {
+  for (const oldest of remembered.keys()) {
+    if (remembered.size <= MOST_REMEMBERED) return;
+    remembered.delete(oldest);
   }
 }
 

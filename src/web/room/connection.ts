@@ -1,0 +1,253 @@
+import {
+  ConnectionError,
+  ConnectionErrorReason,
+  DisconnectReason,
+  type LocalTrackPublication,
+  type Participant,
+  Room,
+  RoomEvent,
+  Track,
+  type TrackPublication,
+} from 'livekit-client';
+import type { Choices, Device } from './lobby.tsx';
+import { type Invitation, keepInvitation, PageError, readOccupancy, requestToken } from './session.ts';
+import { describeFullRoom, describeRefusal, LEFT, type Notice } from './words.ts';
+
+/*
+ * The connection of a call, and the truth about it. LiveKit's client resumes a connection for a quarter of a minute; after
+ * that, this page goes on by itself with fresh tokens, because a media server that was started again knows nobody. Nothing
+ * but an answer that will not change ends the call: whoever was removed, blocked, or left.
+ */
+
+export type CallState =
+  | { readonly kind: 'connecting' | 'connected' }
+  /** `since` is in the milliseconds of performance.now(). */
+  | { readonly kind: 'lost'; readonly since: number };
+
+type ConnectionDeps = {
+  readonly invitation: Invitation;
+  readonly choices: Choices;
+  readonly onState: (state: CallState) => void;
+  readonly onEnd: (notice: Notice) => void;
+  readonly onDeviceFailure: (error: Error) => void;
+};
+
+/** LiveKit's client gives up after this time, and the page connects anew. */
+const RESUMES_FOR_MS = 12_000;
+const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000, 5_000];
+
+/** Two probes without an answer are a lost connection: at most 4.5 s after the media server stopped to answer. */
+const PROBE_MS = 1_500;
+
+/** Tokens last an hour by default; a fresh one is fetched long before that, for a reload. */
+const REFRESH_MS = 10 * 60_000;
+
+export class CallConnection {
+  readonly room = new Room({
+    adaptiveStream: true,
+    dynacast: true,
+    reconnectPolicy: {
+      nextRetryDelayInMs: ({ retryCount, elapsedMs }) =>
+        elapsedMs > RESUMES_FOR_MS ? null : (RETRY_DELAYS_MS[retryCount] ?? 5_000),
+    },
+  });
+  readonly #deps: ConnectionDeps;
+  #invitation: Invitation;
+  #state: CallState = { kind: 'connecting' };
+  #isOver = false;
+  #isConnecting = false;
+  #failedProbes = 0;
+  /** Ends the waiting for the next attempt. */
+  #wake: () => void = () => undefined;
+  readonly #timers: readonly number[];
+  /** What the user wants to be published, for a connection that is made anew. */
+  readonly #wanted: { microphone: boolean; camera: boolean };
+
+  constructor(deps: ConnectionDeps) {
+    this.#deps = deps;
+    this.#invitation = deps.invitation;
+    this.#wanted = { microphone: deps.choices.microphone.isOn, camera: deps.choices.camera.isOn };
+    this.room
+      .on(RoomEvent.Connected, () => this.#enter({ kind: 'connected' }))
+      .on(RoomEvent.Reconnected, () => this.#enter({ kind: 'connected' }))
+      .on(RoomEvent.SignalReconnecting, () => this.#lose())
+      .on(RoomEvent.Reconnecting, () => this.#lose())
+      .on(RoomEvent.Disconnected, (reason) => this.#onDisconnected(reason))
+      .on(RoomEvent.TrackMuted, (publication, participant) => this.#remember(publication, participant))
+      .on(RoomEvent.TrackUnmuted, (publication, participant) => this.#remember(publication, participant))
+      .on(RoomEvent.LocalTrackPublished, (publication, participant) =>
+        this.#remember(publication, participant),
+      );
+    this.#timers = [
+      window.setInterval(() => void this.#probe(), PROBE_MS),
+      window.setInterval(() => void this.#refresh(), REFRESH_MS),
+    ];
+    void this.#connect();
+  }
+
+  /** Tries at once, instead of waiting. */
+  retry(): void {
+    this.#wake();
+    // LiveKit's client waits by itself; a connection that is made anew replaces its attempts.
+    if (this.#state.kind === 'lost' && this.room.state !== 'disconnected') void this.room.disconnect();
+  }
+
+  leave(): void {
+    this.#end(LEFT);
+  }
+
+  /** Ends everything without telling anybody. */
+  close(): void {
+    this.#isOver = true;
+    this.#wake();
+    for (const timer of this.#timers) window.clearInterval(timer);
+    void this.room.disconnect();
+  }
+
+  async #connect(): Promise<void> {
+    this.#isConnecting = true;
+    await this.#connectUntilJoined();
+    this.#isConnecting = false;
+  }
+
+  async #connectUntilJoined(): Promise<void> {
+    for (let attempt = 0; !this.#isOver; attempt += 1) {
+      try {
+        // The invitation's own token is fresh at the first attempt.
+        if (attempt > 0 || this.#state.kind === 'lost') await this.#refresh();
+        const { url, token } = this.#invitation;
+        await this.room.connect(url, token, { maxRetries: 0 });
+        void this.#publish();
+        return;
+      } catch (error) {
+        if (this.#isOver) return;
+        const notice = await this.#findEnd(error);
+        if (notice !== undefined) return this.#end(notice);
+        this.#lose();
+      }
+      await this.#pause(RETRY_DELAYS_MS[attempt] ?? 5_000);
+    }
+  }
+
+  /** Returns what ends the call; undefined for what may pass, such as a media server that does not answer. */
+  async #findEnd(error: unknown): Promise<Notice | undefined> {
+    if (error instanceof PageError) return isPassing(error) ? undefined : describeRefusal(error);
+    const occupancy = await readOccupancy(this.#invitation).catch(() => undefined);
+    if (occupancy !== undefined) {
+      // LiveKit answers a join of a full room with 500 and no reason.
+      const { people, maxParticipants } = occupancy;
+      if (maxParticipants > 0 && people >= maxParticipants) return describeFullRoom(people, maxParticipants);
+    }
+    if (error instanceof ConnectionError && error.reason === ConnectionErrorReason.NotAllowed) {
+      return { title: 'The media server refused you.', action: 'Try again' };
+    }
+    return undefined;
+  }
+
+  async #publish(): Promise<void> {
+    const { microphone, camera } = this.#deps.choices;
+    const { localParticipant } = this.room;
+    const wanted = { ...this.#wanted };
+    const start = async (begin: () => Promise<LocalTrackPublication | undefined>): Promise<void> => {
+      await begin().catch(this.#deps.onDeviceFailure);
+    };
+    if (wanted.microphone) {
+      await start(() => localParticipant.setMicrophoneEnabled(true, readDevice(microphone)));
+    }
+    if (wanted.camera) await start(() => localParticipant.setCameraEnabled(true, readDevice(camera)));
+  }
+
+  #remember(publication: TrackPublication, participant: Participant): void {
+    if (!participant.isLocal || this.#state.kind !== 'connected') return;
+    if (publication.source === Track.Source.Microphone) this.#wanted.microphone = !publication.isMuted;
+    if (publication.source === Track.Source.Camera) this.#wanted.camera = !publication.isMuted;
+  }
+
+  #onDisconnected(reason: DisconnectReason | undefined): void {
+    if (this.#isOver) return;
+    const notice = describeEnd(reason);
+    if (notice !== undefined) {
+      this.#end(notice);
+    } else if (!this.#isConnecting) {
+      this.#lose();
+      void this.#connect();
+    }
+  }
+
+  /** Asks the media server for anything: any answer at all shows that it is there. */
+  async #probe(): Promise<void> {
+    if (this.#isOver || this.room.state !== 'connected') return;
+    const url = this.#invitation.url.replace(/^ws/, 'http');
+    const isThere = await fetch(url, {
+      mode: 'no-cors',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(PROBE_MS),
+    }).then(
+      () => true,
+      () => false,
+    );
+    if (this.#isOver || this.room.state !== 'connected') return;
+    this.#failedProbes = isThere ? 0 : this.#failedProbes + 1;
+    if (isThere) this.#enter({ kind: 'connected' });
+    else if (this.#failedProbes >= 2) this.#lose();
+  }
+
+  /** LiveKit renews the token of a connection by itself; this one is for a reload, and for a new connection. */
+  async #refresh(): Promise<void> {
+    try {
+      this.#invitation = await requestToken(this.#invitation);
+      keepInvitation(this.#invitation);
+    } catch (error) {
+      // A page that nobody serves any more goes on with its last token for as long as that is accepted.
+      if (!(error instanceof PageError) || !isPassing(error)) throw error;
+    }
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = window.setTimeout(resolve, milliseconds);
+    await promise;
+    window.clearTimeout(timer);
+  }
+
+  #enter(state: CallState): void {
+    if (this.#isOver || this.#state.kind === state.kind) return;
+    this.#state = state;
+    this.#deps.onState(state);
+  }
+
+  #lose(): void {
+    this.#enter({ kind: 'lost', since: performance.now() });
+  }
+
+  #end(notice: Notice): void {
+    if (this.#isOver) return;
+    this.close();
+    this.#deps.onEnd(notice);
+  }
+}
+
+function readDevice({ id }: Device) {
+  return id === undefined ? undefined : { deviceId: id };
+}
+
+/** Whether asking again may help: nobody refused, but something could not be reached. */
+function isPassing({ code }: PageError): boolean {
+  return ['page-ended', 'unreachable', 'timed-out', 'media-unavailable', 'rate-limited'].includes(code);
+}
+
+/** Undefined for a connection that was lost. */
+function describeEnd(reason: DisconnectReason | undefined): Notice | undefined {
+  switch (reason) {
+    case DisconnectReason.PARTICIPANT_REMOVED:
+      return { title: 'A host removed you from the room.', action: 'Join again' };
+    case DisconnectReason.ROOM_DELETED:
+    case DisconnectReason.ROOM_CLOSED:
+      return { title: 'The room was closed.', action: 'Join again' };
+    case DisconnectReason.DUPLICATE_IDENTITY:
+      return { title: 'You have joined from another tab or device.', action: 'Come back here' };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,127 @@
+import { type ReceivedChatMessage, useChat } from '@livekit/components-react';
+import { X } from 'lucide-react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { People, showName } from './people.tsx';
+import type { Invitation } from './session.ts';
+
+export type PanelTab = 'people' | 'chat';
+
+type Messages = {
+  readonly list: readonly ReceivedChatMessage[];
+  readonly unread: number;
+  readonly send: ((text: string) => Promise<unknown>) | undefined;
+};
+
+/** The chat is received while its tab is closed, too; what came since then is unread. */
+export function useMessages(isOpen: boolean): Messages {
+  const { chatMessages, send } = useChat();
+  const [seen, setSeen] = useState(0);
+  useEffect(() => {
+    if (isOpen) setSeen(chatMessages.length);
+  }, [isOpen, chatMessages.length]);
+  return { list: chatMessages, unread: Math.max(0, chatMessages.length - seen), send };
+}
+
+type Props = {
+  readonly invitation: Invitation;
+  readonly tab: PanelTab;
+  readonly messages: Messages;
+  readonly onTab: (tab: PanelTab | undefined) => void;
+  readonly onError: (error: string | undefined) => void;
+};
+
+const TABS: readonly (readonly [tab: PanelTab, label: string])[] = [
+  ['people', 'People'],
+  ['chat', 'Chat'],
+];
+
+/** The one panel beside the stage; on a phone, a sheet over it. */
+export function SidePanel({ invitation, tab, messages, onTab, onError }: Props) {
+  return (
+    <aside
+      className="panel"
+      aria-label={tab === 'people' ? 'People' : 'Chat'}
+      onKeyDown={({ key }) => key === 'Escape' && onTab(undefined)}
+    >
+      <div className="panel-head">
+        <div className="tabs" role="tablist" aria-label="Side panel">
+          {TABS.map(([each, label]) => (
+            <button
+              key={each}
+              type="button"
+              role="tab"
+              id={`tab-${each}`}
+              aria-selected={each === tab}
+              aria-controls="panel-content"
+              onClick={() => onTab(each)}
+            >
+              {label}
+              {each === 'chat' && messages.unread > 0 && <span className="badge">{messages.unread}</span>}
+            </button>
+          ))}
+        </div>
+        <button
+          type="button"
+          className="icon"
+          aria-label="Close the side panel"
+          onClick={() => onTab(undefined)}
+        >
+          <X size={18} aria-hidden="true" />
+        </button>
+      </div>
+      <div className="panel-content" role="tabpanel" id="panel-content" aria-labelledby={`tab-${tab}`}>
+        {tab === 'people' ? (
+          <People invitation={invitation} onError={onError} />
+        ) : (
+          <Chat messages={messages} canWrite={invitation.role !== 'viewer'} />
+        )}
+      </div>
+    </aside>
+  );
+}
+
+function Chat({ messages, canWrite }: { readonly messages: Messages; readonly canWrite: boolean }) {
+  const end = useRef<HTMLLIElement>(null);
+  const [text, setText] = useState('');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the newest message
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: 'end' });
+  }, [messages.list.length]);
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    if (text.trim() === '') return;
+    void messages.send?.(text);
+    setText('');
+  };
+  return (
+    <div className="chat">
+      <ol aria-live="polite" aria-label="Messages">
+        {messages.list.length === 0 && <li className="faint">Messages are seen by everybody in the room.</li>}
+        {messages.list.map(({ id, message, from, timestamp }) => (
+          <li key={id ?? timestamp}>
+            <b>{from === undefined ? 'Somebody' : showName(from)}</b>{' '}
+            <time className="faint">
+              {new Date(timestamp).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
+            </time>
+            <p>{message}</p>
+          </li>
+        ))}
+        <li ref={end} aria-hidden="true" />
+      </ol>
+      {canWrite && (
+        <form onSubmit={send}>
+          <input
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            placeholder="Write a message"
+            aria-label="Message"
+            maxLength={2_000}
+          />
+          <button type="submit" className="button" disabled={text.trim() === ''}>
+            Send
+          </button>
+        </form>
+      )}
+    </div>
+  );
+}
