@@ -16,7 +16,7 @@ import {
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import { readHand } from './people.tsx';
 import { REACTIONS, sendReaction } from './reactions.tsx';
-import { type Invitation, raiseHand, readCaptions, switchCaptions } from './session.ts';
+import { type Invitation, moveHand, readCaptions, switchCaptions } from './session.ts';
 import type { PanelTab } from './side-panel.tsx';
 import { describeDeviceError, describeFailure } from './words.ts';
 
@@ -32,11 +32,6 @@ type Props = {
 };
 
 export function Controls({ invitation, tab, unread, isConnected, onTab, onLeave, onError }: Props) {
-  const room = useRoomContext();
-  const { localParticipant, isMicrophoneEnabled, isCameraEnabled, isScreenShareEnabled } =
-    useLocalParticipant();
-  const canPublish = invitation.role !== 'viewer';
-  const isRaised = readHand(localParticipant);
   const act = (action: Promise<unknown>): void => {
     onError(undefined);
     action.catch((reason: unknown) => {
@@ -47,54 +42,11 @@ export function Controls({ invitation, tab, unread, isConnected, onTab, onLeave,
   };
   return (
     <div className="controls" role="toolbar" aria-label="Controls">
-      {canPublish && (
+      {invitation.role !== 'viewer' && (
         <>
-          <Toggle
-            label={isMicrophoneEnabled ? 'Mute' : 'Unmute'}
-            isOff={!isMicrophoneEnabled}
-            icon={isMicrophoneEnabled ? <Mic /> : <MicOff />}
-            onClick={() => act(localParticipant.setMicrophoneEnabled(!isMicrophoneEnabled))}
-          />
-          <Toggle
-            label={isCameraEnabled ? 'Stop camera' : 'Start camera'}
-            isOff={!isCameraEnabled}
-            icon={isCameraEnabled ? <Video /> : <VideoOff />}
-            onClick={() => act(localParticipant.setCameraEnabled(!isCameraEnabled))}
-          />
-          {canShareScreen() && (
-            <Toggle
-              label={isScreenShareEnabled ? 'Stop sharing' : 'Share screen'}
-              isOn={isScreenShareEnabled}
-              icon={<MonitorUp />}
-              onClick={() => act(localParticipant.setScreenShareEnabled(!isScreenShareEnabled))}
-            />
-          )}
-          <Toggle
-            label={isRaised ? 'Lower hand' : 'Raise hand'}
-            isOn={isRaised}
-            isDisabled={!isConnected}
-            icon={<Hand />}
-            onClick={() => act(raiseHand(invitation, !isRaised))}
-          />
-          <Menu label="React" icon={<Smile />}>
-            {(close) =>
-              REACTIONS.map(({ kind, name, Icon }) => (
-                <button
-                  key={kind}
-                  type="button"
-                  className="reaction-choice"
-                  aria-label={name}
-                  title={name}
-                  onClick={() => {
-                    close();
-                    act(sendReaction(room, kind));
-                  }}
-                >
-                  <Icon size={26} aria-hidden="true" />
-                </button>
-              ))
-            }
-          </Menu>
+          <DeviceToggles act={act} />
+          <HandToggle {...{ invitation, isConnected, act }} />
+          <ReactionMenu act={act} />
           <Menu label="Devices" icon={<Settings />}>
             {() => (
               <>
@@ -120,6 +72,77 @@ export function Controls({ invitation, tab, unread, isConnected, onTab, onLeave,
         <span className="label">Leave</span>
       </button>
     </div>
+  );
+}
+
+/** Shows the failure of an action. */
+type Act = { readonly act: (action: Promise<unknown>) => void };
+
+function DeviceToggles({ act }: Act) {
+  const { localParticipant, isMicrophoneEnabled, isCameraEnabled, isScreenShareEnabled } =
+    useLocalParticipant();
+  return (
+    <>
+      <Toggle
+        label={isMicrophoneEnabled ? 'Mute' : 'Unmute'}
+        isOff={!isMicrophoneEnabled}
+        icon={isMicrophoneEnabled ? <Mic /> : <MicOff />}
+        onClick={() => act(localParticipant.setMicrophoneEnabled(!isMicrophoneEnabled))}
+      />
+      <Toggle
+        label={isCameraEnabled ? 'Stop camera' : 'Start camera'}
+        isOff={!isCameraEnabled}
+        icon={isCameraEnabled ? <Video /> : <VideoOff />}
+        onClick={() => act(localParticipant.setCameraEnabled(!isCameraEnabled))}
+      />
+      {canShareScreen() && (
+        <Toggle
+          label={isScreenShareEnabled ? 'Stop sharing' : 'Share screen'}
+          isOn={isScreenShareEnabled}
+          icon={<MonitorUp />}
+          onClick={() => act(localParticipant.setScreenShareEnabled(!isScreenShareEnabled))}
+        />
+      )}
+    </>
+  );
+}
+
+function HandToggle({ invitation, isConnected, act }: Act & Pick<Props, 'invitation' | 'isConnected'>) {
+  const { localParticipant } = useLocalParticipant();
+  const isRaised = readHand(localParticipant);
+  return (
+    <Toggle
+      label={isRaised ? 'Lower hand' : 'Raise hand'}
+      isOn={isRaised}
+      isDisabled={!isConnected}
+      icon={<Hand />}
+      onClick={() => act(moveHand(invitation, isRaised ? 'down' : 'up'))}
+    />
+  );
+}
+
+function ReactionMenu({ act }: Act) {
+  const room = useRoomContext();
+  return (
+    <Menu label="React" icon={<Smile />}>
+      {(close) =>
+        REACTIONS.map(({ kind, name, Icon }) => (
+          <button
+            key={kind}
+            type="button"
+            className="reaction-choice"
+            aria-label={name}
+            title={name}
+            onClick={() => {
+              close();
+              act(sendReaction(room, kind));
+            }}
+          >
+            <Icon size={26} aria-hidden="true" />
+          </button>
+        ))
+      }
+    </Menu>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { type Invitation, type Occupancy, readOccupancy } from './session.ts';
 import { describeDeviceError } from './words.ts';
 
@@ -43,7 +43,8 @@ export function Lobby({ invitation, onJoin }: Props) {
   const picture = useDevice('videoinput', camera);
   const error = picture.error ?? sound.error;
   const occupancy = useOccupancy(invitation);
-  const join = (): void => {
+  const join = (event: FormEvent): void => {
+    event.preventDefault();
     setJoining(true);
     stopTracks(sound.stream);
     stopTracks(picture.stream);
@@ -57,35 +58,16 @@ export function Lobby({ invitation, onJoin }: Props) {
           <LevelMeter stream={sound.stream} isOn={microphone.isOn} />
         </div>
       )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          join();
-        }}
-      >
+      <form onSubmit={join}>
         <h1>{room}</h1>
         <p className="faint">{describeOccupancy(occupancy)}</p>
-        <label className="field">
-          Your name
-          <input
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            required
-            maxLength={100}
-            autoComplete="name"
-          />
-        </label>
+        <NameField name={name} onChange={setName} />
         {role === 'viewer' ? (
           <p className="faint">You watch and listen. Nobody sees or hears you.</p>
         ) : (
           <>
-            <DeviceField
-              label="Microphone"
-              device={microphone}
-              onChange={setMicrophone}
-              choices={sound.choices}
-            />
-            <DeviceField label="Camera" device={camera} onChange={setCamera} choices={picture.choices} />
+            <DeviceField label="Microphone" device={microphone} onChange={setMicrophone} {...sound} />
+            <DeviceField label="Camera" device={camera} onChange={setCamera} {...picture} />
           </>
         )}
         {error !== undefined && (
@@ -98,6 +80,21 @@ export function Lobby({ invitation, onJoin }: Props) {
         </button>
       </form>
     </main>
+  );
+}
+
+function NameField({ name, onChange }: { readonly name: string; readonly onChange: (name: string) => void }) {
+  return (
+    <label className="field">
+      Your name
+      <input
+        value={name}
+        onChange={(event) => onChange(event.target.value)}
+        required
+        maxLength={100}
+        autoComplete="name"
+      />
+    </label>
   );
 }
 

@@ -23,8 +23,8 @@ export async function readOccupancy(invitation: Invitation): Promise<Occupancy> 
   return { people: Number(read.people), maxParticipants: Number(read.maxParticipants) };
 }
 
-export async function raiseHand(invitation: Invitation, isRaised: boolean): Promise<void> {
-  await post('hand', { body: { isRaised }, token: invitation.token });
+export async function moveHand(invitation: Invitation, wanted: 'up' | 'down'): Promise<void> {
+  await post('hand', { body: { isRaised: wanted === 'up' }, token: invitation.token });
 }
 
 /** A link for another person. A public one works once, anywhere; another one works on this machine. */

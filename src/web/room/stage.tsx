@@ -30,13 +30,7 @@ export function Stage() {
   const [isSelfHidden, setSelfHidden] = useState(false);
   const reactions = useReactions();
   const { localParticipant } = useLocalParticipant();
-  const tracks = useTracks(
-    [
-      { source: Track.Source.Camera, withPlaceholder: true },
-      { source: Track.Source.ScreenShare, withPlaceholder: false },
-    ],
-    { onlySubscribed: false, updateOnlyOn: STAGE_EVENTS },
-  );
+  const tracks = useTracks(SEEN_SOURCES, { onlySubscribed: false, updateOnlyOn: STAGE_EVENTS });
   const seen = tracks.filter(
     ({ participant, source }) =>
       canBeSeen(participant) &&
@@ -77,6 +71,11 @@ export function Stage() {
     </main>
   );
 }
+
+const SEEN_SOURCES = [
+  { source: Track.Source.Camera, withPlaceholder: true },
+  { source: Track.Source.ScreenShare, withPlaceholder: false },
+];
 
 const STAGE_EVENTS = [
   RoomEvent.ParticipantConnected,
@@ -191,29 +190,37 @@ function Tile({ track, style, reaction, isPinned, onPin, onHide }: TileProps) {
           {participant.isLocal && ' (you)'}
         </span>
       </figcaption>
-      <span className="tile-actions">
-        {onHide !== undefined && (
-          <button
-            type="button"
-            className="icon"
-            aria-label="Hide yourself"
-            title="Hide yourself"
-            onClick={onHide}
-          >
-            <EyeOff size={16} aria-hidden="true" />
-          </button>
-        )}
+      <TileActions {...{ label, isPinned, onPin, onHide }} />
+    </figure>
+  );
+}
+
+type TileActionsProps = Pick<TileProps, 'isPinned' | 'onPin' | 'onHide'> & { readonly label: string };
+
+function TileActions({ label, isPinned, onPin, onHide }: TileActionsProps) {
+  return (
+    <span className="tile-actions">
+      {onHide !== undefined && (
         <button
           type="button"
           className="icon"
-          aria-label={`Pin ${label}`}
-          aria-pressed={isPinned}
-          title={isPinned ? 'Unpin' : 'Pin'}
-          onClick={onPin}
+          aria-label="Hide yourself"
+          title="Hide yourself"
+          onClick={onHide}
         >
-          {isPinned ? <PinOff size={16} aria-hidden="true" /> : <Pin size={16} aria-hidden="true" />}
+          <EyeOff size={16} aria-hidden="true" />
         </button>
-      </span>
-    </figure>
+      )}
+      <button
+        type="button"
+        className="icon"
+        aria-label={`Pin ${label}`}
+        aria-pressed={isPinned}
+        title={isPinned ? 'Unpin' : 'Pin'}
+        onClick={onPin}
+      >
+        {isPinned ? <PinOff size={16} aria-hidden="true" /> : <Pin size={16} aria-hidden="true" />}
+      </button>
+    </span>
   );
 }

@@ -175,12 +175,7 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     return withFields(problem(401, detail), { code: 'link-used' });
   }
   const { person, link } = seat;
-  if (action === 'token') {
-    if (body.asAnotherPerson !== true) return jsonResponse(200, await seats.issue(renamed(seat, body.name)));
-    if (link === 'public') return problem(403, 'This link is for one person, who is in the room already.');
-    await seats.confirm(seat);
-    return jsonResponse(200, await seats.take(seat));
-  }
+  if (action === 'token') return await issueToken(seats, seat, body);
   // Whoever was blocked keeps the token, and must not act on others with it.
   if (link === 'public') await seats.confirm(seat);
   switch (action) {
@@ -201,22 +196,10 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     }
     case 'room':
       return jsonResponse(200, await countPeople(deps));
-    case 'hand': {
-      if (person.role === 'viewer') return problem(403, 'A viewer cannot raise a hand.');
-      const hand = body.isRaised === true ? 'raised' : null;
-      await client.participants.update({ room, identity: person.identity }, { attributes: { hand } });
-      return { status: 204 };
-    }
-    case 'invite': {
-      const role = ROLES.find((known) => known === body.role);
-      if (role === undefined || !INVITED_BY[person.role].includes(role)) {
-        return problem(403, `A ${person.role} cannot invite with this role.`);
-      }
-      return jsonResponse(200, {
-        link: makeLink(deps.origin, seats.createCode(link, role)),
-        isPublic: link === 'public',
-      });
-    }
+    case 'hand':
+      return await moveHand(deps, person, body.isRaised === true ? 'raised' : null);
+    case 'invite':
+      return invite(deps, seat, body.role);
     case 'captions': {
       if (!hasRole(person, ['host'])) return problem(403, 'Only a host may start and stop captions.');
       return jsonResponse(200, { isOn: await setCaptions(deps, body.isOn) });
@@ -238,6 +221,30 @@ async function setCaptions({ client, room }: PageActionDeps, isOn: unknown): Pro
 function ignoreNotFound(error: unknown): undefined {
   if (error instanceof RtcError && error.status === 404) return undefined;
   throw error;
+}
+
+async function moveHand(
+  { client, room }: PageActionDeps,
+  person: Person,
+  hand: string | null,
+): Promise<PageResponse> {
+  if (person.role === 'viewer') return problem(403, 'A viewer cannot raise a hand.');
+  await client.participants.update({ room, identity: person.identity }, { attributes: { hand } });
+  return { status: 204 };
+}
+
+async function issueToken(seats: Seats, seat: Seat, body: PageAction['body']): Promise<PageResponse> {
+  if (body.asAnotherPerson !== true) return jsonResponse(200, await seats.issue(renamed(seat, body.name)));
+  if (seat.link === 'public') return problem(403, 'This link is for one person, who is in the room already.');
+  await seats.confirm(seat);
+  return jsonResponse(200, await seats.take(seat));
+}
+
+function invite({ seats, origin }: PageActionDeps, { person, link }: Seat, wanted: unknown): PageResponse {
+  const role = INVITED_BY[person.role].find((known) => known === wanted);
+  if (role === undefined) return problem(403, `A ${person.role} cannot invite with this role.`);
+  const code = seats.createCode(link, role);
+  return jsonResponse(200, { link: makeLink(origin, code), isPublic: link === 'public' });
 }
 
 /** The roles that a link of a role's holder may give. */
