@@ -57,9 +57,14 @@ type Readiness struct {
 	// Since when this instance has rejected the media server's events because it could not store them; absent when no
 	// event is missing
 	EventsRefusedSince *string `json:"eventsRefusedSince,omitempty"`
-	// Since when this instance deletes nothing whose retention has ended, because the clock may be wrong: see its log;
-	// absent otherwise
+	// Since when this instance deletes nothing whose retention has ended, because the clock may be wrong; absent
+	// otherwise
 	PurgeRefusedSince *string `json:"purgeRefusedSince,omitempty"`
+	// Why: `pause`: the last deletion, or the newest event before it, is more than a day ago (correct the clock, or
+	// confirm it: rtc admin confirm-clock); `database-clock`, `media-server-clock`: that clock differs from the
+	// service’s by more than an hour (set the wrong one; a confirmation does not help). One of pause, database-clock,
+	// media-server-clock.
+	PurgeRefusedBecause *string `json:"purgeRefusedBecause,omitempty"`
 }
 
 // ReadinessChecks: The dependencies, one by one.

@@ -74,6 +74,9 @@ export const HealthSchema = Type.Object(
 
 export type Health = Static<typeof HealthSchema>;
 
+export const PURGE_REFUSAL_REASONS = ['pause', 'database-clock', 'media-server-clock'] as const;
+export type PurgeRefusalReason = (typeof PURGE_REFUSAL_REASONS)[number];
+
 export const ReadinessSchema = Type.Object(
   {
     ready: Type.Boolean({ description: 'Whether everything that is needed responds' }),
@@ -91,8 +94,14 @@ export const ReadinessSchema = Type.Object(
     ),
     purgeRefusedSince: Type.Optional(
       instantSchema(
-        'Since when this instance deletes nothing whose retention has ended, because the clock may be wrong: see its log; absent otherwise',
+        'Since when this instance deletes nothing whose retention has ended, because the clock may be wrong; absent otherwise',
       ),
+    ),
+    purgeRefusedBecause: Type.Optional(
+      Type.Enum([...PURGE_REFUSAL_REASONS], {
+        description:
+          'Why: `pause`: the last deletion, or the newest event before it, is more than a day ago (correct the clock, or confirm it: rtc admin confirm-clock); `database-clock`, `media-server-clock`: that clock differs from the service’s by more than an hour (set the wrong one; a confirmation does not help)',
+      }),
     ),
   },
   { $id: 'Readiness', description: 'Whether the service can do its work; 503 when it cannot' },

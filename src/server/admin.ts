@@ -12,6 +12,8 @@ import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import type { Store } from './app/store.ts';
 import { SEALED_SECRETS } from './app/stored-key.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
+import { findDoubt } from './events/purge.ts';
+import { MediaClock } from './platform/livekit/media-clock.ts';
 import { createLog } from './platform/pino-log.ts';
 import {
   checkEncryptionKey,
@@ -63,15 +65,53 @@ export async function fix(
 
 /**
  * Confirms that the clock of this machine is right, after which the service goes on deleting what is past its retention.
+ * Refuses while the database's clock or LiveKit's differs, because the service would go on deleting nothing.
  *
  * @throws ServiceError whose message says what to do.
  */
 export async function confirmClock(): Promise<{ readonly confirmedAt: string }> {
+  const { LIVEKIT_URL: livekitUrl } = readEnvironment(process.env, process.cwd());
+  const media = livekitUrl ? await askDifference(livekitUrl) : undefined;
   return await inDatabase(async (store) => {
     const now = systemClock.now();
+    const clocks = { now, database: store.clock.now(), media, isOtherMachineAsked: false };
+    const doubt = findDoubt(clocks, { purgedAt: now, newestAt: undefined });
+    if (doubt !== undefined) {
+      throw new ServiceError(
+        'conflict',
+        `This machine's clock shows ${toText(now)}, and ${doubt.what} ${doubt.time}`,
+        {
+          hint: {
+            text: 'set the wrong one; nothing was confirmed, because the service deletes nothing while they differ',
+          },
+        },
+      );
+    }
     await store.events.notePurge(now);
-    return { confirmedAt: new Date(now).toISOString() };
+    return { confirmedAt: toText(now) };
   });
+}
+
+const ASK_TIMEOUT_MS = 5_000;
+
+/** Milliseconds by which LiveKit's clock is ahead of ours; undefined when it does not respond. */
+async function askDifference(livekitUrl: string): Promise<number | undefined> {
+  const mediaClock = new MediaClock(systemClock);
+  const sentAt = systemClock.monotonic();
+  try {
+    const { headers } = await fetch(livekitUrl.replace(/^ws/, 'http'), {
+      method: 'HEAD',
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    });
+    mediaClock.observeResponse(headers.get('date') ?? undefined, sentAt);
+  } catch {
+    return undefined;
+  }
+  return mediaClock.readDifference(systemClock.now());
+}
+
+function toText(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 export type Reencryption = {

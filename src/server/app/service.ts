@@ -231,7 +231,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   closers.add(() => auditWriter.close());
   const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());
-  metrics?.watchRefusedPurge(purge.refusedSince);
+  metrics?.watchRefusedPurge(() => purge.refusal()?.since);
   metrics?.watchMediaClock(() => adapters.mediaClock.readDifference(adapters.clock.now()));
   const closing = new AbortController();
   return {
@@ -244,7 +244,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     background: background.add,
     ingest: ingest.ingest,
     eventsRefusedSince: ingest.refusedSince,
-    purgeRefusedSince: purge.refusedSince,
+    purgeRefusal: purge.refusal,
     findDeparted: createFindDeparted(store.presence),
     onMetadata: noteMetadata(adapters),
     closing: closing.signal,

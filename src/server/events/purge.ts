@@ -1,3 +1,4 @@
+import type { PurgeRefusalReason } from '../../contract/self-check.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Loop, startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
@@ -53,15 +54,18 @@ const LONGEST_PAUSE_MS = 86_400_000;
 const LONGEST_DIFFERENCE_MS = 3_600_000;
 
 type RunningPurge = Pick<Loop, 'close'> & {
-  /** Since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
-  readonly refusedSince: () => number | undefined;
+  /** Since when and why nothing is deleted because the clock may be wrong. */
+  readonly refusal: () => PurgeRefusal | undefined;
 };
+
+/** `since` is Unix milliseconds. */
+export type PurgeRefusal = { readonly since: number; readonly reason: PurgeRefusalReason };
 
 /** Deletes records whose retention has ended, in small batches, and logs their number. Any instance may do it. */
 export function startPurge(deps: PurgeDeps): RunningPurge {
   const { clock, log, store, machineClock, mediaClock, isOtherMachineAsked } = deps;
   let isQuiet = true;
-  let refusedSince: number | undefined;
+  let refusal: PurgeRefusal | undefined;
   const mayPurge = async (): Promise<boolean> => {
     const now = machineClock.now();
     const clocks = {
@@ -72,16 +76,13 @@ export function startPurge(deps: PurgeDeps): RunningPurge {
     };
     const doubt = findDoubt(clocks, await store.events.readPurgeTimes());
     if (doubt === undefined) {
-      refusedSince = undefined;
+      refusal = undefined;
       return true;
     }
-    if (refusedSince === undefined) {
-      log.error(
-        { now: new Date(clock.now()).toISOString(), ...doubt },
-        'nothing is deleted: the clock may be wrong. Correct it, or confirm it with: rtc admin confirm-clock',
-      );
+    if (refusal?.reason !== doubt.reason) {
+      log.error({ now: new Date(clock.now()).toISOString(), ...doubt }, MESSAGES[doubt.reason]);
     }
-    refusedSince ??= clock.now();
+    refusal = { since: refusal?.since ?? clock.now(), reason: doubt.reason };
     return false;
   };
   const loop = startLoop({
@@ -103,34 +104,48 @@ export function startPurge(deps: PurgeDeps): RunningPurge {
       return INTERVAL_MS;
     },
   });
-  return { close: loop.close, refusedSince: () => refusedSince };
+  return { close: loop.close, refusal: () => refusal };
 }
 
 /** Short, because an operator who has confirmed the clock looks whether that helped. */
 const REFUSED_INTERVAL_MS = 10_000;
 
-type Doubt = { readonly reason: string; readonly last?: string };
+const MESSAGES: Readonly<Record<PurgeRefusalReason, string>> = {
+  pause:
+    'nothing is deleted: the clock may be wrong. Correct it, or confirm it with: rtc admin confirm-clock',
+  'database-clock':
+    "nothing is deleted: the clocks of this machine and of the database differ. Set the wrong one; a confirmation doesn't help",
+  'media-server-clock':
+    "nothing is deleted: the clocks of this machine and of LiveKit differ. Set the wrong one; a confirmation doesn't help",
+};
 
-type Clocks = Pick<PurgeDeps, 'isOtherMachineAsked'> & {
+type Doubt = { readonly reason: PurgeRefusalReason; readonly what: string; readonly time: string };
+
+export type Clocks = Pick<PurgeDeps, 'isOtherMachineAsked'> & {
   readonly now: number;
   readonly database: number;
   /** Milliseconds by which LiveKit's clock is ahead of `now`; undefined while that is unknown. */
   readonly media: number | undefined;
 };
 
-function findDoubt(clocks: Clocks, { purgedAt, newestAt }: PurgeTimes): Doubt | undefined {
+/** Finds why nothing may be deleted. `time` is what the other clock shows, or when `what` was. */
+export function findDoubt(clocks: Clocks, { purgedAt, newestAt }: PurgeTimes): Doubt | undefined {
   const { now, database, media, isOtherMachineAsked } = clocks;
   if (Math.abs(now - database) > LONGEST_DIFFERENCE_MS) {
-    return { reason: "the database's clock differs", last: new Date(database).toISOString() };
+    return { reason: 'database-clock', what: "the database's clock", time: toText(database) };
   }
   if (media !== undefined && Math.abs(media) > LONGEST_DIFFERENCE_MS) {
-    return { reason: "LiveKit's clock differs", last: new Date(now + media).toISOString() };
+    return { reason: 'media-server-clock', what: "LiveKit's clock", time: toText(now + media) };
   }
   const last = purgedAt ?? newestAt;
   if (last === undefined || now - last <= LONGEST_PAUSE_MS) return undefined;
   if (isOtherMachineAsked && media !== undefined) return undefined;
   const what = purgedAt === undefined ? 'the newest event' : 'the last deletion';
-  return { reason: `${what} is more than a day ago`, last: new Date(last).toISOString() };
+  return { reason: 'pause', what, time: toText(last) };
+}
+
+function toText(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 async function purgeAll(

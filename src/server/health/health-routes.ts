@@ -6,6 +6,7 @@ import {
   ReadinessSchema,
   SelfCheckListSchema,
 } from '../../contract/self-check.ts';
+import type { PurgeRefusal } from '../events/purge.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
@@ -21,8 +22,8 @@ export type HealthDeps = ReadinessDeps &
     readonly isShuttingDown: () => boolean;
     /** Since when events of the media server have been rejected (Unix milliseconds). */
     readonly eventsRefusedSince: () => number | undefined;
-    /** Since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
-    readonly purgeRefusedSince: () => number | undefined;
+    /** Since when and why nothing is deleted because the clock may be wrong. */
+    readonly purgeRefusal: () => PurgeRefusal | undefined;
   };
 
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
@@ -76,12 +77,15 @@ function describeReadiness(
 ): Readiness {
   const toInstant = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
   const eventsRefusedSince = toInstant(deps.eventsRefusedSince());
-  const purgeRefusedSince = toInstant(deps.purgeRefusedSince());
+  const refusal = deps.purgeRefusal();
   return {
     ready: ready && !deps.isShuttingDown(),
     checks,
     ...(eventsRefusedSince === undefined ? {} : { eventsRefusedSince }),
-    ...(purgeRefusedSince === undefined ? {} : { purgeRefusedSince }),
+    ...(refusal !== undefined && {
+      purgeRefusedSince: new Date(refusal.since).toISOString(),
+      purgeRefusedBecause: refusal.reason,
+    }),
   };
 }
 

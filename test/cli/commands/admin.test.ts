@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,6 +82,27 @@ describe('the backup of a running service', () => {
     expect(before.filter((name) => !rooms.has(name))).toEqual([]);
     expect(await client().webhooks.test(webhook.id)).toMatchObject({ delivered: true });
     await receiver.close();
+  });
+
+  it("has its clock confirmed by rtc admin confirm-clock, unless LiveKit's clock differs", async () => {
+    const livekit = createServer((_, response) => {
+      response.setHeader('date', new Date(Date.now() + days * 86_400_000).toUTCString());
+      response.end();
+    });
+    let days = 1;
+    await new Promise<void>((resolve) =>
+      livekit.listen(Number(new URL(env.LIVEKIT_URL ?? '').port), resolve),
+    );
+    try {
+      (await start()).child.kill('SIGKILL');
+      const refused = await rtc('admin', 'confirm-clock', '--yes');
+      expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('set the wrong one') });
+      days = 0;
+      const confirmed = await rtc('admin', 'confirm-clock', '--yes', '--json');
+      expect(Date.parse(JSON.parse(confirmed.stdout).confirmedAt)).toBeGreaterThan(0);
+    } finally {
+      livekit.close();
+    }
   });
 
   it('is encrypted with a new key by rtc admin reencrypt, unless a running instance has another one in front', async () => {

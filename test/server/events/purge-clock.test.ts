@@ -29,13 +29,13 @@ async function setUp(now = START) {
   const lines: LogLine[] = [];
   const start = ({
     databaseNow = () => clock.now(),
-    mediaMs = undefined as number | undefined,
+    mediaMs = (): number | undefined => undefined,
     isOtherMachineAsked = false,
   } = {}) => {
     const store = { ...stage.store, clock: { now: databaseNow } };
     const purge = startPurge({
       ...{ store, clock, machineClock: clock, isOtherMachineAsked, retention: RETENTION },
-      mediaClock: { readDifference: () => mediaMs },
+      mediaClock: { readDifference: mediaMs },
       log: collectingLog(lines),
     });
     cleanUps.push(purge.close);
@@ -62,13 +62,13 @@ describe('data whose retention seems to have ended', () => {
     const purge = start();
     await letPass(clock, QUIET_MS + 60_000);
     await expect.poll(errors).toHaveLength(1);
-    expect(errors()[0]?.fields).toMatchObject({ reason: 'the newest event is more than a day ago' });
+    expect(errors()[0]?.fields).toMatchObject({ reason: 'pause', what: 'the newest event' });
     expect([await events(), await purgedAt()]).toEqual([1, undefined]);
-    expect(purge.refusedSince()).toBeGreaterThan(START + 400 * DAY_MS);
+    expect(purge.refusal()?.since).toBeGreaterThan(START + 400 * DAY_MS);
     await stage.store.events.notePurge(clock.now());
     await letPass(clock, 60_000);
     await expect.poll(events).toBe(0);
-    await expect.poll(purge.refusedSince).toBeUndefined();
+    await expect.poll(purge.refusal).toBeUndefined();
   });
 
   it('are kept when the last deletion is more than a day ago, though newer events have the same wrong time', async () => {
@@ -80,7 +80,7 @@ describe('data whose retention seems to have ended', () => {
     start();
     await letPass(clock, QUIET_MS + 60_000);
     await expect.poll(errors).toHaveLength(1);
-    expect(errors()[0]?.fields).toMatchObject({ reason: 'the last deletion is more than a day ago' });
+    expect(errors()[0]?.fields).toMatchObject({ reason: 'pause', what: 'the last deletion' });
     expect(await events()).toBe(2);
   });
 
@@ -94,24 +94,42 @@ describe('data whose retention seems to have ended', () => {
 
   it.each([3_600_001, -3_600_001])("are kept while LiveKit's clock differs by %i ms", async (mediaMs) => {
     const { clock, start, purgedAt, errors } = await setUp();
-    start({ mediaMs, isOtherMachineAsked: true });
+    start({ mediaMs: () => mediaMs, isOtherMachineAsked: true });
     await letPass(clock, QUIET_MS + 60_000);
     await expect.poll(errors).toHaveLength(1);
-    expect(errors()[0]?.fields).toMatchObject({ reason: "LiveKit's clock differs" });
+    expect(errors()[0]?.fields).toMatchObject({ reason: 'media-server-clock' });
     expect(await purgedAt()).toBeUndefined();
   });
 
   it('are deleted after an outage of weeks when the clock of another machine confirms the time', async () => {
     const { clock, start, events, errors } = await setUp(START + 400 * DAY_MS);
-    start({ mediaMs: 3_600_000, isOtherMachineAsked: true });
+    start({ mediaMs: () => 3_600_000, isOtherMachineAsked: true });
     await letPass(clock, QUIET_MS + 60_000);
     await expect.poll(events).toBe(0);
     expect(errors()).toEqual([]);
   });
 
+  it("are kept after a confirmation while LiveKit's clock differs, and the reason says what to do", async () => {
+    const { clock, stage, start, events, errors } = await setUp(START + 400 * DAY_MS);
+    let mediaMs: number | undefined;
+    const purge = start({ mediaMs: () => mediaMs });
+    await letPass(clock, QUIET_MS + 60_000);
+    await expect.poll(() => purge.refusal()?.reason).toBe('pause');
+    const since = purge.refusal()?.since;
+    mediaMs = -400 * DAY_MS;
+    await stage.store.events.notePurge(clock.now());
+    await letPass(clock, 60_000);
+    await expect.poll(purge.refusal).toEqual({ since, reason: 'media-server-clock' });
+    expect(errors().map(({ message }) => message)).toEqual([
+      expect.stringContaining('rtc admin confirm-clock'),
+      expect.stringContaining("a confirmation doesn't help"),
+    ]);
+    expect(await events()).toBe(1);
+  });
+
   it.each([
     ['LiveKit tells no time', { isOtherMachineAsked: true }],
-    ['LiveKit and the database are on this machine', { mediaMs: 0 }],
+    ['LiveKit and the database are on this machine', { mediaMs: () => 0 }],
   ])('are kept after an outage while %s', async (_, options) => {
     const { clock, start, events, errors } = await setUp(START + 400 * DAY_MS);
     start(options);

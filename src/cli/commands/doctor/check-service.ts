@@ -180,6 +180,14 @@ function checkDatabase(readiness: Readiness | undefined): Check {
       );
 }
 
+const RETENTION_STEPS: Readonly<Record<NonNullable<Readiness['purgeRefusedBecause']>, string>> = {
+  pause: "correct the clock, or confirm it on the service's machine: rtc admin confirm-clock",
+  'database-clock':
+    "set the wrong clock (NTP), the service's or the database's: they differ by more than an hour",
+  'media-server-clock':
+    "set the wrong clock (NTP), the service's or LiveKit's: they differ by more than an hour",
+};
+
 /** Shown only while the service deletes nothing. */
 function checkRetention(readiness: Readiness | undefined): readonly Check[] {
   if (readiness?.purgeRefusedSince === undefined) return [];
@@ -187,7 +195,7 @@ function checkRetention(readiness: Readiness | undefined): readonly Check[] {
     fault(
       'retention',
       `nothing is deleted since ${readiness.purgeRefusedSince}, because the service's clock may be wrong`,
-      "correct the clock, or confirm it on the service's machine: rtc admin confirm-clock",
+      RETENTION_STEPS[readiness.purgeRefusedBecause ?? 'pause'],
     ),
   ];
 }
