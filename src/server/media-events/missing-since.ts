@@ -28,6 +28,11 @@ export class MissingSince {
     return known.at;
   }
 
+  /** Whether a difference may count as a missed event in this round: one that is found for the first time does not. */
+  mayCount({ sid }: Pick<Missing, 'sid'>): boolean {
+    return this.#countsAtOnce || this.#since.has(sid);
+  }
+
   /** Records a difference. Returns whether it counts as a missed event. */
   hasBeenMissing(missing: Missing, now: number, graceMs: number): boolean {
     const counts = now - this.note(missing, now) >= graceMs || this.#countsAtOnce;

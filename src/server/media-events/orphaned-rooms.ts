@@ -1,10 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
+import type { ListedRoom, PresenceStore } from '../events/store.ts';
 import type { Clock } from '../platform/clock.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
+import type { MissingSince } from './missing-since.ts';
 
 /*
  * Orphans are rooms whose process died. A media server with Redis continues to list them, with all of their participants,
@@ -163,10 +165,7 @@ async function closeEmptyOrphans({ mediaServer, clock, orphans, log }: OrphanDep
  * Lists the participants of the room, without those of a dead process: a media server with Redis continues to list them, and
  * then lists more participants than it counts.
  */
-export async function listServedParticipants(
-  mediaServer: MediaServer,
-  room: Room,
-): Promise<readonly Participant[]> {
+async function listServedParticipants(mediaServer: MediaServer, room: Room): Promise<readonly Participant[]> {
   const participants = await mediaServer.listParticipants(room.name);
   const counted = participants.filter(isCounted);
   if (counted.length <= room.numParticipants) return participants;
@@ -180,4 +179,51 @@ export async function listServedParticipants(
 /** LiveKit counts hidden participants, but neither recorders nor agents. */
 function isCounted({ kind }: Participant): boolean {
   return kind !== 'EGRESS' && kind !== 'AGENT';
+}
+
+type ServedDeps = Pick<OrphanDeps, 'mediaServer'> & {
+  readonly missingSince: Pick<MissingSince, 'mayCount'>;
+};
+
+/**
+ * Removes rooms whose process still holds them, although the media server does not list them: it has lost its Redis, and
+ * lists a room again when it next writes it. Only rooms that may be ended in this round are asked for.
+ */
+export async function withoutServed<Gone extends Pick<ListedRoom, 'sid' | 'name'>>(
+  { mediaServer, missingSince }: ServedDeps,
+  gone: readonly Gone[],
+  listed: readonly Room[],
+): Promise<readonly Gone[]> {
+  // The process of another room with this name would respond.
+  const names = new Set(listed.map(({ name }) => name));
+  const due = gone.filter((room) => !names.has(room.name) && missingSince.mayCount(room));
+  const served = new Set<string>();
+  await forEachConcurrently(due, CHECKS_AT_ONCE, async ({ sid, name }) => {
+    if (await mediaServer.isRoomServed(name)) served.add(sid);
+  });
+  return gone.filter(({ sid }) => !served.has(sid));
+}
+
+type People = {
+  readonly participants: readonly Participant[];
+  /** Sids of those who are there, although the media server does not list them, as after the loss of its Redis. */
+  readonly unlisted: ReadonlySet<string>;
+};
+
+/** Lists the participants of the room. Of the `count` who are present by our events, those who may be reported as gone in this round are asked for. */
+export async function readPeople(
+  deps: ServedDeps & { readonly store: { readonly presence: Pick<PresenceStore, 'listPresent'> } },
+  room: Room,
+  count: number,
+): Promise<People> {
+  const participants = await listServedParticipants(deps.mediaServer, room);
+  const known = count > 0 ? await deps.store.presence.listPresent(room.sid) : [];
+  // The process of a later connection of the same identity would respond.
+  const identities = new Set(participants.map(({ identity }) => identity));
+  const due = known.filter((one) => !identities.has(one.identity) && deps.missingSince.mayCount(one));
+  const unlisted = new Set<string>();
+  await forEachConcurrently(due, REQUESTS_AT_ONCE, async ({ sid, identity }) => {
+    if (await deps.mediaServer.isParticipantServed(room.name, identity)) unlisted.add(sid);
+  });
+  return { participants, unlisted };
 }

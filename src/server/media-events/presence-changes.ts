@@ -1,4 +1,5 @@
 import type { Participant } from '../../contract/participants.ts';
+import type { Room } from '../../contract/rooms.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import type { PresenceBatch } from '../events/presence-batch.ts';
@@ -333,4 +334,8 @@ export function buildSession(participant: Participant, roomSid: string): JoinedP
     roomSid,
     joinedAt,
   );
+}
+
+export function readOpenedAt({ creationTimeMs, creationTime }: Room): number {
+  return Number(creationTimeMs) || Number(creationTime) * 1000;
 }

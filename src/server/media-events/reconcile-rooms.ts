@@ -15,7 +15,7 @@ import type { RoomRecord } from '../rooms/store.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { findClosedRooms, findTold } from './closed-rooms.ts';
 import type { Missing, MissingSince } from './missing-since.ts';
-import { listServedParticipants, type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
+import { type OrphanDeps, readPeople, reviveOrphans, withoutServed } from './orphaned-rooms.ts';
 import {
   appendChanges,
   buildSession,
@@ -25,6 +25,7 @@ import {
   loseParticipant,
   newSession,
   publishNow,
+  readOpenedAt,
   reopenRoom,
   returnNow,
   roomEvent,
@@ -70,7 +71,7 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   const revived = await reviveOrphans(deps, { listed, checked, counts });
   const known = new Map(sessions.map((session) => [session.sid, session]));
   const waiting = deps.missingSince.rooms;
-  const countPeople = ({ sid }: Room): number => counts.get(sid) ?? 0;
+  const countPeople = ({ sid }: Pick<Room, 'sid'>): number => counts.get(sid) ?? 0;
   const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), countPeople(room));
   const needsParticipants = (room: Room): boolean => {
     if (checked.has(room.sid) || waiting.has(room.sid) || revived.has(room.sid)) return true;
@@ -83,8 +84,9 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   toRead.sort((one, other) => Number(isDifferent(other)) - Number(isDifferent(one)));
   const empty = rooms.filter((room) => !needsParticipants(room) && isDifferent(room));
   const open = new Set(listed.map(({ sid }) => sid));
-  const closed = sessions.filter(({ sid }) => !open.has(sid));
-  const differing = await compareAll(deps, { toRead, empty, closed, revived, counts });
+  const gone = sessions.filter(({ sid }) => !open.has(sid));
+  const closed = await withoutServed(deps, gone, listed);
+  const differing = await compareAll(deps, { toRead, empty, closed, revived, countPeople });
   deps.missingSince.endRound();
   return differing;
 }
@@ -100,12 +102,12 @@ type Compared = {
   readonly empty: readonly Room[];
   readonly closed: readonly ListedRoom[];
   readonly revived: ReadonlyMap<string, Room>;
-  readonly counts: ReadonlyMap<string, number>;
+  readonly countPeople: (room: { readonly sid: string }) => number;
 };
 
 async function compareAll(
   deps: ReconcileDeps,
-  { toRead, empty, closed, revived, counts }: Compared,
+  { toRead, empty, closed, revived, countPeople }: Compared,
 ): Promise<number> {
   let differing = 0;
   const errors: unknown[] = [];
@@ -119,9 +121,8 @@ async function compareAll(
     flush: async (rooms) => {
       throwFatal();
       const open = await withoutReplaced(deps.mediaServer, rooms);
-      const countPeople = ({ sid, participants }: ComparedRoom) =>
-        participants.length + (counts.get(sid) ?? 0);
-      for (const some of splitByWeight(open, countPeople, PEOPLE_AT_ONCE))
+      const weigh = (room: ComparedRoom) => room.participants.length + countPeople(room);
+      for (const some of splitByWeight(open, weigh, PEOPLE_AT_ONCE))
         differing += await alignRooms(deps, some);
     },
     splitsAfter: (error) => !failsForAllRooms(error),
@@ -138,8 +139,9 @@ async function compareAll(
   ];
   const readRoom = async (room: Room): Promise<void> => {
     throwFatal();
-    const participants = await listServedParticipants(deps.mediaServer, room);
-    aligning.push(align({ sid: room.sid, room, participants, isCertain: revived.has(room.sid) }));
+    const isCertain = revived.has(room.sid);
+    const people = await readPeople(deps, room, isCertain ? 0 : countPeople(room));
+    aligning.push(align({ sid: room.sid, room, isCertain, ...people }));
   };
   await forEachConcurrently(toRead, REQUESTS_AT_ONCE, (room) =>
     readRoom(room).catch((error: unknown) => fail(room.sid, error)),
@@ -186,6 +188,8 @@ type ComparedRoom = {
   /** Undefined when the media server does not list the room. */
   readonly room: Room | undefined;
   readonly participants: readonly Participant[];
+  /** Sids of those who are there, although the media server does not list them. */
+  readonly unlisted?: ReadonlySet<string> | undefined;
   /** Whether the process of the room died: then no event about its participants can arrive any more. */
   readonly isCertain: boolean;
 };
@@ -262,7 +266,7 @@ type KnownRoom = ComparedRoom & {
 async function alignRoom(
   deps: AlignDeps,
   presence: PresenceBatch,
-  { sid, room, participants, isCertain, session, closed }: KnownRoom,
+  { sid, room, participants, isCertain, unlisted, session, closed }: KnownRoom,
 ): Promise<Changes | undefined> {
   const now = deps.clock.now();
   if (room === undefined) {
@@ -274,7 +278,7 @@ async function alignRoom(
     // The room may have been closed while it was listed.
     if (!countsAfter(session.endedAt, deps, { sid, roomSid: sid })) return undefined;
     const reopened = reopenRoom(session, now);
-    const open = { session: reopened.session, participants, isCertain };
+    const open = { session: reopened.session, participants, isCertain, unlisted };
     return appendChanges(reopened, await alignPresence(deps, presence, open));
   }
   const openedAt = readOpenedAt(room);
@@ -284,7 +288,12 @@ async function alignRoom(
   // The first event may not have had the time at which the room was opened.
   const metadata = learnMetadata(told.metadata, room.metadata, now);
   const current = { ...told, createdAt: openedAt, metadata };
-  const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
+  const changes = await alignPresence(deps, presence, {
+    session: current,
+    participants,
+    isCertain,
+    unlisted,
+  });
   const isMissed = session === undefined && hasEventTimePassed(openedAt, deps.clock.now());
   const time = { occurredAt: openedAt, isReconciled: true };
   const domainEvents = [
@@ -297,17 +306,24 @@ async function alignRoom(
   return hasChanged ? { ...changes, domainEvents } : undefined;
 }
 
-type OpenRoom = Pick<ComparedRoom, 'participants' | 'isCertain'> & { readonly session: RoomSession };
+type OpenRoom = Pick<ComparedRoom, 'participants' | 'isCertain' | 'unlisted'> & {
+  readonly session: RoomSession;
+};
 
 async function alignPresence(
   deps: AlignDeps,
   presence: PresenceBatch,
-  { session, participants, isCertain }: OpenRoom,
+  { session, participants, isCertain, unlisted }: OpenRoom,
 ): Promise<Changes> {
   const sids = new Set(participants.map(({ sid }) => sid));
   const domainEvents: DomainEvent[] = [];
   for (const known of await presence.listPresent(session.sid)) {
-    if (sids.has(known.sid) || !(isCertain || countsAfter(known.joinedAt ?? 0, deps, known))) continue;
+    if (
+      sids.has(known.sid) ||
+      unlisted?.has(known.sid) ||
+      !(isCertain || countsAfter(known.joinedAt ?? 0, deps, known))
+    )
+      continue;
     const leaving = { occurredAt: deps.clock.now(), isReconciled: true, reason: 'lost' } as const;
     domainEvents.push(...(await loseParticipant(presence, known, leaving)));
   }
@@ -381,8 +397,4 @@ function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void
 /** Whether the difference counts as a missed event. */
 function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
   return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
-}
-
-function readOpenedAt({ creationTimeMs, creationTime }: Room): number {
-  return Number(creationTimeMs) || Number(creationTime) * 1000;
 }

@@ -96,9 +96,14 @@ export async function reconcileTranscriptions(
   const active = (await deps.store.transcriptions.listActiveLive()).filter((one) => one.createdAt < before);
   if (active.length === 0) return 0;
   const open = new Set((await deps.mediaServer.listRooms()).map((room) => room.name));
-  const left = active.filter(({ room }) => !open.has(room));
-  for (const { room } of left) await stopActive(deps, room, { isReconciled: true });
-  return left.length;
+  let stopped = 0;
+  for (const { room } of active.filter((one) => !open.has(one.room))) {
+    // After the loss of its Redis LiveKit does not list a room in which people go on talking.
+    if (await deps.mediaServer.isRoomServed(room)) continue;
+    await stopActive(deps, room, { isReconciled: true });
+    stopped += 1;
+  }
+  return stopped;
 }
 
 type EndedTranscription = {

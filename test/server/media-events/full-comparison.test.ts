@@ -39,6 +39,7 @@ function start(instanceId: string, overrides: Partial<ReconcilerDeps> = {}): Rec
       listedBy.push(instanceId);
       return await list(instanceId);
     },
+    isRoomServed: async () => false,
   } as Partial<MediaServer> as MediaServer;
   const reconciler = startReconciler({
     ...stage.deps,

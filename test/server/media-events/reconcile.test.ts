@@ -35,6 +35,8 @@ type MediaWorld = {
   failsAt?: string;
   /** Rooms and identities of a process that died. */
   readonly unserved: Set<string>;
+  /** Rooms and identities that the media server holds, although it does not list them after the loss of its Redis. */
+  readonly unlisted: Set<string>;
   readonly asked: string[];
 };
 
@@ -44,7 +46,7 @@ let missingSince: MissingSince;
 let orphans: OrphanedRooms;
 beforeEach(async () => {
   stage = await openEventStage();
-  world = { rooms: new Map(), egress: [], unserved: new Set(), asked: [] };
+  world = { rooms: new Map(), egress: [], unserved: new Set(), unlisted: new Set(), asked: [] };
   missingSince = new MissingSince();
   orphans = new OrphanedRooms();
 });
@@ -98,8 +100,12 @@ const mediaServer = {
     if (world.failsAt === name) throw new ServiceError('media-server-error', 'It failed.');
     return world.rooms.get(name)?.people ?? [];
   },
-  isRoomServed: async (name: string) => !world.unserved.has(name),
-  isParticipantServed: async (_name: string, identity: string) => !world.unserved.has(identity),
+  isRoomServed: async (name: string) =>
+    world.unlisted.has(name) || (world.rooms.has(name) && !world.unserved.has(name)),
+  isParticipantServed: async (name: string, identity: string) =>
+    world.unlisted.has(identity) ||
+    (!world.unserved.has(identity) &&
+      world.rooms.get(name)?.people.some((one) => one.identity === identity) === true),
   listEgress: async () => world.egress,
   getParticipant: async () => {
     throw new ServiceError('participant-not-found', 'No.');
@@ -445,6 +451,62 @@ describe('a room that the media server did not list for a while, as after the lo
     world.rooms.clear();
     await compareForAWhile();
     expect(await stage.summary()).toHaveLength(count);
+  });
+});
+
+describe('a room that the media server does not list after the loss of its Redis, but still holds', () => {
+  const compareForAWhile = async (): Promise<void> => {
+    for (let round = 0; round < 3; round += 1) {
+      await compare();
+      stage.clock.advance(30_000);
+    }
+  };
+
+  it('stays open with everyone in it, also when it is listed again with some of them', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    const count = (await stage.summary()).length;
+    for (const held of ['demo', 'ada']) world.unlisted.add(held);
+    await compareForAWhile();
+    expect(await stage.summary()).toHaveLength(count);
+    const joinedAt = stage.clock.now();
+    await stage.receive(joined('bob1', { joinedAt }));
+    open('demo', 'RM_1', [present('bob1', { joinedAt })]);
+    await compareForAWhile();
+    expect((await stage.summary()).slice(count)).toEqual(['participant_joined bob 2']);
+    world.unlisted.delete('ada');
+    await compareForAWhile();
+    expect((await stage.summary()).slice(count + 1)).toEqual(['participant_left ada 1 reconciled']);
+  });
+
+  it('stays open when the time of its event passes during a comparison', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    stage.clock.advance(60_000);
+    await compare();
+    world.unlisted.add('demo');
+    world.rooms.clear();
+    const count = (await stage.summary()).length;
+    await compare();
+    stage.clock.advance(19_999);
+    const listRooms: MediaServer['listRooms'] = async (names) => {
+      if (names !== undefined) stage.clock.advance(1);
+      return await mediaServer.listRooms(names);
+    };
+    const slow = { ...mediaServer, listRooms };
+    await reconcileRooms(
+      { ...stage.deps, log: silent, mediaServer: slow, missingSince, orphans },
+      'differing',
+    );
+    expect(await stage.summary()).toHaveLength(count);
+  });
+
+  it('ends when it is no longer held, and when another room has its name', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    world.unlisted.add('demo');
+    await compareForAWhile();
+    open('demo', 'RM_2');
+    await compareForAWhile();
+    const ended = ['participant_left ada 0 reconciled', 'room_finished 0 reconciled'];
+    expect(await stage.summary()).toEqual(expect.arrayContaining(ended));
   });
 });
 

@@ -40,7 +40,7 @@ const mediaServer = {
     lists += 1;
     return await list();
   },
-  isRoomServed: async () => true,
+  isRoomServed: async (name) => (await list()).some((room) => room.name === name),
   listParticipants: async () => [],
 } as Partial<MediaServer> as MediaServer;
 
