@@ -10,11 +10,15 @@ import type { AccessStores, ApiKey } from '../store.ts';
  * Keeps the active keys in memory, so that a request needs no read. An instance that was not notified of a change continues
  * with the keys it has for MAX_AGE_MS, also while the database does not respond, and no longer.
  *
- * All keys are read at once, so that unknown keys, which anybody can send, cost no read each.
+ * All keys are read at once, so that unknown keys, which anybody can send, cost no read each. Only some are looked up each
+ * second: another instance may have made them a moment ago, and the notification of that is still under way.
  */
 
 /** Maximum time for which an instance that was not notified may accept a revoked key. */
 export const MAX_AGE_MS = 5000;
+
+/** Each takes less than a millisecond. */
+const LOOK_UPS_PER_SECOND = 100;
 
 /** Pattern of key ids. Other texts are not looked up. */
 const KEY_ID = /^key_[\w-]{1,64}$/;
@@ -42,10 +46,20 @@ export function openKeyRing(deps: KeyRingDeps): KeyRing {
     read: () => readActive(deps, clock.now()),
     maxAgeMs: MAX_AGE_MS,
   });
+  let second = Number.NEGATIVE_INFINITY;
+  let lookUps = 0;
+  const lookUp = async (id: string): Promise<ActiveKey | undefined> => {
+    const now = clock.monotonic();
+    if (now - second >= 1000) [second, lookUps] = [now, 0];
+    lookUps += 1;
+    if (lookUps > LOOK_UPS_PER_SECOND) return undefined;
+    const key = await store.keys.find(id);
+    return key === undefined ? undefined : opened(key, deps.secretBox)[0]?.[1];
+  };
   return {
     find: async (apiKey) => {
       if (!KEY_ID.test(apiKey)) return undefined;
-      const found = (await active.current()).get(apiKey);
+      const found = (await active.current()).get(apiKey) ?? (await lookUp(apiKey));
       const isExpired = found !== undefined && found.expiresAt !== null && found.expiresAt <= clock.now();
       if (found === undefined || isExpired) return undefined;
       return found.known ?? cannotOpen(apiKey);

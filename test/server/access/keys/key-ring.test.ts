@@ -21,7 +21,14 @@ const makeKey = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
 function setUp(...keys: ApiKey[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);
-  const state = { keys, reads: 0, isUnavailable: false, gate: Promise.resolve() };
+  const state = {
+    keys,
+    stored: [] as ApiKey[],
+    lookUps: 0,
+    reads: 0,
+    isUnavailable: false,
+    gate: Promise.resolve(),
+  };
   const listActive: KeyStore['listActive'] = async () => {
     state.reads += 1;
     const read = state.keys;
@@ -29,7 +36,11 @@ function setUp(...keys: ApiKey[]) {
     if (state.isUnavailable) throw new Error('the database is unavailable');
     return read;
   };
-  const store = { changes, keys: { listActive } as KeyStore };
+  const find: KeyStore['find'] = async (id) => {
+    state.lookUps += 1;
+    return state.stored.find((key) => key.id === id);
+  };
+  const store = { changes, keys: { listActive, find } as KeyStore };
   const open = (sealed: string, id: string): string => {
     if (sealed !== `sealed ${id}`) throw new Error('no key opens it');
     return `secret of ${id}`;
@@ -49,6 +60,18 @@ describe('the cached keys', () => {
       caller: { keyId: 'key_one', scopes: ['read'] },
     });
     expect(state.reads).toBe(1);
+  });
+
+  it('are not all that there are: a key that another instance has just made is looked up, a hundred a second at most', async () => {
+    const { ring, state, clock } = setUp(makeKey('key_one'));
+    await ring.find('key_one');
+    state.stored = [makeKey('key_new'), makeKey('key_dead', { secret: null, revokedAt: NOW })];
+    expect(await ring.find('key_new')).toMatchObject({ caller: { keyId: 'key_new' } });
+    expect(await ring.find('key_dead')).toBeUndefined();
+    for (let count = 0; count < 200; count += 1) await ring.find(`key_guessed${count}`);
+    expect([state.lookUps, state.reads]).toEqual([100, 1]);
+    clock.advance(1000);
+    expect(await ring.find('key_new')).toBeDefined();
   });
 
   it('are read again in time although the clock was set back', async () => {
