@@ -2,11 +2,11 @@ import { ServiceError } from '../../contract/errors.ts';
 import {
   type Health,
   HealthSchema,
+  type PurgeRefusalReason,
   type Readiness,
   ReadinessSchema,
   SelfCheckListSchema,
 } from '../../contract/self-check.ts';
-import type { PurgeRefusal } from '../events/purge.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
@@ -23,7 +23,7 @@ export type HealthDeps = ReadinessDeps &
     /** Since when events of the media server have been rejected (Unix milliseconds). */
     readonly eventsRefusedSince: () => number | undefined;
     /** Since when and why nothing is deleted because the clock may be wrong. */
-    readonly purgeRefusal: () => PurgeRefusal | undefined;
+    readonly purgeRefusal: () => { readonly since: number; readonly reason: PurgeRefusalReason } | undefined;
   };
 
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
