@@ -60,7 +60,7 @@ export type AppDeps = AccessLogDeps &
     /** Memory for all bodies whose signature is not checked yet; undefined for the default. */
     readonly unverifiedBodyBytes?: number | undefined;
     /** Whether to close the connection after each response. Undefined: connections are kept until the app itself closes. */
-    readonly isShuttingDown?: (() => boolean) | undefined;
+    readonly shutdown?: Pick<AbortSignal, 'aborted'> | undefined;
     /** Counts the media server's webhooks that get an error. */
     readonly rejectedWebhooks?: Pick<RejectedWebhooks, 'reject'> | undefined;
     readonly trustProxy: boolean | number | readonly string[];
@@ -165,7 +165,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
     logRequest(deps, request, reply);
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     if (findErrorFormat(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
-    if (isClosing || deps.isShuttingDown?.()) reply.header('connection', 'close');
+    if (isClosing || deps.shutdown?.aborted) reply.header('connection', 'close');
     if (isClosing) {
       throw new ServiceError('shutting-down', 'This instance is shutting down; try again.', {
         retryable: true,

@@ -154,12 +154,15 @@ async function openTracing(
   return createTracing(tracing, { ...deps, instanceId: deps.instanceId ?? '' });
 }
 
-/** Both observers count and trace the calls. */
+/** With traces both observers count and trace the calls. */
 function observeCalls(metrics: Metrics | undefined, tracing: Tracing | undefined) {
+  if (tracing === undefined) {
+    return { onStoreCall: metrics?.observeStoreCall, onMediaCall: metrics?.observeMediaCall };
+  }
   return {
     onStoreCall: (call: StoreCall): void => {
       metrics?.observeStoreCall(call);
-      tracing?.record({
+      tracing.record({
         name: `${call.store}.${call.method}`,
         durationMs: call.durationMs,
         error: call.isSuccess ? undefined : 'the call failed',
@@ -168,7 +171,7 @@ function observeCalls(metrics: Metrics | undefined, tracing: Tracing | undefined
     },
     onMediaCall: (call: LivekitCall): void => {
       metrics?.observeMediaCall(call);
-      tracing?.record({
+      tracing.record({
         name: `livekit.${call.method}`,
         durationMs: call.durationMs,
         error: call.outcome === 'ok' ? undefined : call.outcome,

@@ -98,7 +98,6 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   const found = { findBlock: blockCache.find, findRoomRecord: recordCache.find };
   const work = startWork(config, { ...adapters, ...found }, closers);
   const keyRing = openKeyRing(adapters);
-  const isShuttingDown = (): boolean => shutdown.aborted;
   const app = await buildApp({
     routes: serviceRoutes({
       ...adapters,
@@ -106,7 +105,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       ...readSettings(config),
       keyRotation,
       version,
-      isShuttingDown,
+      shutdown,
       randomBytes,
       findBlock: blockCache.find,
       findRoomRecord: recordCache.find,
@@ -130,11 +129,11 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     log: parts.log,
     tracing: adapters.tracing,
     runOnce: createRunOnce({ ...adapters, apiKey: config.apiKey }),
-    requestRecorder: { clock: adapters.clock, record: (request) => work.auditWriter.record(request) },
+    requestRecorder: { clock: adapters.clock, writer: work.auditWriter },
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
     bodyLimitBytes: config.values.BODY_LIMIT,
     trustProxy: config.trustProxy,
-    isShuttingDown,
+    shutdown,
     onResponse: metrics?.observeRequest,
     rejectedWebhooks: adapters.rejectedWebhooks,
   });

@@ -19,7 +19,7 @@ export type HealthDeps = ReadinessDeps &
   WorkerStatusDeps & {
     readonly version: string;
     /** True after the signal to shut down, while the service still serves requests. */
-    readonly isShuttingDown: () => boolean;
+    readonly shutdown: Pick<AbortSignal, 'aborted'>;
     /** Since when events of the media server have been rejected (Unix milliseconds). */
     readonly eventsRefusedSince: () => number | undefined;
     /** Since when and why nothing is deleted because the clock may be wrong. */
@@ -79,7 +79,7 @@ function describeReadiness(
   const eventsRefusedSince = toInstant(deps.eventsRefusedSince());
   const refusal = deps.purgeRefusal();
   return {
-    ready: ready && !deps.isShuttingDown(),
+    ready: ready && !deps.shutdown.aborted,
     checks,
     ...(eventsRefusedSince === undefined ? {} : { eventsRefusedSince }),
     ...(refusal !== undefined && {

@@ -285,7 +285,7 @@ export type RecordedRequest = {
 
 type RequestRecorder = {
   readonly clock: Pick<Clock, 'now'>;
-  readonly record: (request: RecordedRequest) => void;
+  readonly writer: { record(request: RecordedRequest): void };
 };
 
 /**
@@ -307,7 +307,7 @@ async function recordingRequest(
   const params = request.params as Readonly<Record<string, string>>;
   const record = (outcome: Outcome): void => {
     const { method, path } = route;
-    recorder.record({
+    recorder.writer.record({
       ...{ occurredAt, keyId, method, path, address: cutAddress(ip, STORED_BITS), requestId: request.id },
       ...outcome,
     });

@@ -41,7 +41,7 @@ export type LivekitMediaServerSettings = {
   readonly apiSecret: string;
   readonly timeouts?: Partial<Timeouts & { readonly connectMs: number }>;
   readonly log?: Log;
-  readonly onCall?: (call: LivekitCall) => void;
+  readonly onCall?: ((call: LivekitCall) => void) | undefined;
   /** Unix time in milliseconds, for the age of tokens. */
   readonly now?: () => number;
   readonly mediaClock?: Pick<MediaClock, 'observeResponse'>;
