@@ -2,8 +2,8 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FindKey, KnownKey } from '../../platform/http/authentication/authenticate-request.ts';
 import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
-import { openCachedReading } from '../../platform/storage/cached-reading.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
+import { openCachedReading } from '../../platform/storage/row-cache.ts';
 import type { AccessStores, ApiKey } from '../store.ts';
 
 /*
