@@ -18,9 +18,14 @@ import { ChangeHub } from '../changes.ts';
 import type { Engine, RowColumns, SqlDialect } from '../engine.ts';
 import { type Migration, migrate } from '../migrate.ts';
 import { columnList } from '../statements.ts';
-import { nestedTransaction, PostgresConnection, readTogether, runAtCommit } from './connection.ts';
+import {
+  listenForChanges,
+  nestedTransaction,
+  PostgresConnection,
+  readTogether,
+  runAtCommit,
+} from './connection.ts';
 import { isOutOfConnections, translatePostgresError } from './errors.ts';
-import { listenForChanges } from './listen.ts';
 import { createChangeNotifier } from './notify.ts';
 import { explainStart } from './start.ts';
 
