@@ -27,8 +27,8 @@ import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-w
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_HEADERS, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { deleteTranscription, getTranscription, listTranscriptions, nameSpeakers } from './transcriptions.ts';
-import { SearchTurns, searchWords } from './words/search-words.ts';
 import type { WordHit, WordStores } from './words/store.ts';
+import { SearchTurns, searchWords } from './words/word-routes.ts';
 
 export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
   readonly store: UnitOfWork<TranscriptionStores> &

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { StoreOptions } from '../../../src/server/app/open-store.ts';
 import { addFunctions } from '../../../src/server/platform/storage/sqlite/engine.ts';
-import { searchWords } from '../../../src/server/transcription/words/search-words.ts';
+import { searchWords } from '../../../src/server/transcription/words/word-routes.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { open as openStore, systemClock } from '../platform/storage/test-databases.ts';

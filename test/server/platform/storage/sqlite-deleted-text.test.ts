@@ -6,7 +6,7 @@ import { createStore } from '../../../../src/server/app/create-store.ts';
 import { openSqlite } from '../../../../src/server/platform/storage/sqlite/engine.ts';
 import { MIGRATIONS } from '../../../../src/server/schema/migrations.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
-import { searchWords } from '../../../../src/server/transcription/words/search-words.ts';
+import { searchWords } from '../../../../src/server/transcription/words/word-routes.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { systemClock } from './test-databases.ts';

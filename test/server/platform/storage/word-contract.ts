@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { ROOT_QUOTA } from '../../../../src/server/platform/http/limits/key-limits.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
-import { searchWords } from '../../../../src/server/transcription/words/search-words.ts';
 import type { WordQuery, WordStore } from '../../../../src/server/transcription/words/store.ts';
+import { searchWords } from '../../../../src/server/transcription/words/word-routes.ts';
 import type { TestDatabase } from './store-contract.ts';
 import { systemClock } from './test-databases.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
-import { SearchTurns, searchWords } from '../../../../src/server/transcription/words/search-words.ts';
 import type { KeyRange, WordSearch, WordStore } from '../../../../src/server/transcription/words/store.ts';
+import { SearchTurns, searchWords } from '../../../../src/server/transcription/words/word-routes.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('searches', () => {
