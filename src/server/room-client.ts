@@ -1,8 +1,19 @@
 import type { Writable } from 'node:stream';
+import type {
+  AudioStream,
+  DisconnectReason,
+  RemoteParticipant,
+  RemoteTrack,
+  RemoteTrackPublication,
+  Room,
+} from '@livekit/rtc-node';
 import { requireNativePackages } from './app/native-packages.ts';
-import { joinRoom, type RoomClientEnd, type RoomClientNews } from './room-client/join-room.ts';
+import { hideTokens } from './platform/livekit/errors.ts';
+import { toMessage } from './platform/log.ts';
+import { FRAME_MS, type MediaSource, RoomClientError } from './room-client/media.ts';
 import { openMedia, type Publication } from './room-client/open-media.ts';
-import { LISTENED_RATE } from './room-client/sound-mixer.ts';
+import { playMedia } from './room-client/play-media.ts';
+import { LISTENED_RATE, SoundMixer } from './room-client/sound-mixer.ts';
 import { createWavFile, createWavStream, type WavWriter } from './room-client/wav.ts';
 
 export type RoomVisitOptions = {
@@ -44,4 +55,206 @@ async function openWriter(
   if (target === undefined) return undefined;
   if (typeof target !== 'string') return createWavStream(target, LISTENED_RATE);
   return await createWavFile(target, { sampleRate: LISTENED_RATE, onError });
+}
+
+/*
+ * A participant without a browser: joins a room with an access token, publishes, listens, and leaves at the end of the
+ * published media, at the signal, or when the media server ends the connection.
+ */
+
+type Sdk = typeof import('@livekit/rtc-node');
+
+export type RoomClientNews =
+  | {
+      readonly type: 'joined';
+      readonly room: string;
+      readonly identity: string;
+      readonly others: readonly string[];
+    }
+  | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
+  | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
+  | { readonly type: 'reconnecting' | 'reconnected' };
+
+/** Why the participant is no longer in the room. */
+export type RoomClientEnd = 'stopped' | 'played' | 'room-closed' | 'removed' | 'replaced' | 'disconnected';
+
+type RoomVisit = {
+  readonly url: string;
+  readonly token: string;
+  readonly media: MediaSource | undefined;
+  readonly isLooped: boolean;
+  readonly writer: WavWriter | undefined;
+  readonly now: () => number;
+  /** Makes the participant leave the room. If the reason of the abort is an Error it is thrown. */
+  readonly signal: AbortSignal;
+  readonly onNews: (news: RoomClientNews) => void;
+};
+
+/** @throws RoomClientError when the room cannot be joined; errors of the media */
+export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomClientEnd> {
+  const room = new sdk.Room();
+  const left = Promise.withResolvers<RoomClientEnd>();
+  room.on(sdk.RoomEvent.Disconnected, (reason) => left.resolve(toEnd(sdk, reason)));
+  reportPeople(sdk, room, visit);
+  const { writer, now, onNews } = visit;
+  const listener =
+    writer === undefined
+      ? undefined
+      : listen(sdk, room, { writer, now, onHeard: (identity) => onNews({ type: 'heard', identity }) });
+  try {
+    await connect(room, visit);
+    reportJoined(room, visit);
+    listener?.subscribe();
+    return await stay({ sdk, room }, visit, left.promise);
+  } finally {
+    await leave(room, listener);
+  }
+}
+
+async function connect(room: Room, { url, token, signal }: RoomVisit): Promise<void> {
+  try {
+    await untilAborted(room.connect(url, token, { autoSubscribe: false, dynacast: false }), signal);
+  } catch (cause) {
+    const reason = hideTokens(toMessage(cause));
+    throw new RoomClientError('ERR_UNAVAILABLE', `the media server at ${url} cannot be joined: ${reason}`, {
+      text: 'check whether this machine can reach it',
+      command: 'rtc doctor',
+      cause: new Error(reason),
+    });
+  }
+}
+
+/** The room client cannot cancel a connection attempt. Objects that it has made by then are released with the room. */
+async function untilAborted(connecting: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+  if (signal.aborted) aborted.resolve();
+  connecting.catch(() => {});
+  await Promise.race([connecting, aborted.promise]);
+}
+
+function reportJoined({ name, localParticipant, remoteParticipants }: Room, { onNews }: RoomVisit): void {
+  if (localParticipant === undefined) return;
+  const others = [...remoteParticipants.values()].map(({ identity }) => identity);
+  onNews({ type: 'joined', room: name ?? '', identity: localParticipant.identity, others });
+}
+
+function reportPeople(sdk: Sdk, room: Room, { onNews }: RoomVisit): void {
+  const { RoomEvent } = sdk;
+  room.on(RoomEvent.ParticipantConnected, ({ identity }: RemoteParticipant) =>
+    onNews({ type: 'participant_joined', identity }),
+  );
+  room.on(RoomEvent.ParticipantDisconnected, ({ identity }: RemoteParticipant) =>
+    onNews({ type: 'participant_left', identity }),
+  );
+  room.on(RoomEvent.Reconnecting, () => onNews({ type: 'reconnecting' }));
+  room.on(RoomEvent.Reconnected, () => onNews({ type: 'reconnected' }));
+}
+
+async function stay(
+  { sdk, room }: { readonly sdk: Sdk; readonly room: Room },
+  visit: RoomVisit,
+  left: Promise<RoomClientEnd>,
+): Promise<RoomClientEnd> {
+  const { localParticipant, remoteParticipants } = room;
+  const { media, isLooped, onNews } = visit;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([visit.signal, ending.signal]);
+  const stopped = stoppedBy(visit.signal);
+  const played =
+    media === undefined || localParticipant === undefined
+      ? undefined
+      : playMedia(sdk, localParticipant, {
+          source: media,
+          isLooped,
+          isAwaited: remoteParticipants.size > 0,
+          signal,
+          onPublished: ({ kind, sid }) => onNews({ type: 'published', kind, trackSid: sid }),
+        });
+  // The promise is awaited below. It also rejects when the connection has ended first.
+  const end = played?.then((): RoomClientEnd => 'played');
+  end?.catch(() => {});
+  try {
+    return await Promise.race([stopped, left, ...(end === undefined ? [] : [end])]);
+  } finally {
+    ending.abort();
+    await played?.catch(() => {});
+  }
+}
+
+function stoppedBy(signal: AbortSignal): Promise<RoomClientEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<RoomClientEnd>();
+  const stop = (): void => {
+    const { reason } = signal;
+    if (reason instanceof Error && reason.name !== 'AbortError') reject(reason);
+    else resolve('stopped');
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return promise;
+}
+
+async function leave(room: Room, listener: Listener | undefined): Promise<void> {
+  await room.disconnect();
+  room.removeAllListeners();
+  await listener?.close();
+}
+
+function toEnd({ DisconnectReason: reasons }: Sdk, reason: DisconnectReason): RoomClientEnd {
+  if (reason === reasons.DUPLICATE_IDENTITY) return 'replaced';
+  if (reason === reasons.PARTICIPANT_REMOVED) return 'removed';
+  if (reason === reasons.ROOM_DELETED || reason === reasons.ROOM_CLOSED) return 'room-closed';
+  return 'disconnected';
+}
+
+type Listening = {
+  readonly writer: WavWriter;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+  readonly onHeard: (identity: string) => void;
+};
+
+type Listener = {
+  /** Subscribes to the audio of participants who are already in the room. */
+  subscribe(): void;
+  /** Completes the file. */
+  close(): Promise<void>;
+};
+
+/** Writes the audio of a room to a file, from now on. Only audio is received, because video would only cost bandwidth. */
+function listen(sdk: Sdk, room: Room, { writer, now, onHeard }: Listening): Listener {
+  const mixer = new SoundMixer(now, (samples) => writer.write(samples));
+  const streams = new Set<AudioStream>();
+  const subscribe = (publication: RemoteTrackPublication): void => {
+    if (publication.kind === sdk.TrackKind.KIND_AUDIO) publication.setSubscribed(true);
+  };
+  room.on(sdk.RoomEvent.TrackPublished, subscribe);
+  room.on(
+    sdk.RoomEvent.TrackSubscribed,
+    (track: RemoteTrack, _publication: RemoteTrackPublication, { identity }: RemoteParticipant) => {
+      if (track.kind !== sdk.TrackKind.KIND_AUDIO) return;
+      const options = { sampleRate: LISTENED_RATE, numChannels: 1, frameSizeMs: FRAME_MS };
+      const stream = new sdk.AudioStream(track, options);
+      streams.add(stream);
+      onHeard(identity);
+      void mixIn(mixer, stream).finally(() => streams.delete(stream));
+    },
+  );
+  return {
+    subscribe: () => {
+      for (const participant of room.remoteParticipants.values()) {
+        for (const publication of participant.trackPublications.values()) subscribe(publication);
+      }
+    },
+    close: async () => {
+      mixer.end();
+      await writer.close();
+    },
+  };
+}
+
+async function mixIn(mixer: SoundMixer, stream: AudioStream): Promise<void> {
+  const track = mixer.openTrack();
+  const reader = stream.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) track.add(read.value.data);
 }
