@@ -20,6 +20,7 @@ import {
   generatedResponse,
   matchResponse,
   placeResponse,
+  todayInItaly,
   validityResponse,
 } from '../../contract/fiscal-responses.ts';
 import {
@@ -29,7 +30,6 @@ import {
   personErrors,
   unknownFields,
 } from '../../contract/parsed-person.ts';
-import { todayInItaly } from '../../contract/today-in-italy.ts';
 import { isObject } from '../../contract/unknown-value.ts';
 import {
   type CheckFailure,

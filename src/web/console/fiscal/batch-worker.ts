@@ -1,4 +1,4 @@
-import { todayInItaly } from '../../../contract/today-in-italy.ts';
+import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import { messages } from '../../../fiscal/index.ts';
 import { createRowReader, findColumns, missingFields } from '../../../people/columns.ts';
 import { createCsvReader, csvLine, decodeTable, guessDelimiter } from '../../../people/csv-rows.ts';

@@ -1,6 +1,6 @@
 import { Upload } from 'lucide-react';
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { todayInItaly } from '../../../contract/today-in-italy.ts';
+import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import {
   type CheckFailure,
   checkTaxCode,

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react';
-import { todayInItaly } from '../../../contract/today-in-italy.ts';
+import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import { generate, messages, type Place, suggestPlaces, translateFaults } from '../../../fiscal/index.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { READER_LANGUAGE, say } from './reader-language.ts';

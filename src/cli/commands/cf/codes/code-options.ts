@@ -1,5 +1,5 @@
 import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
-import { todayInItaly } from '../../../../contract/today-in-italy.ts';
+import { todayInItaly } from '../../../../contract/fiscal-responses.ts';
 import type { Language } from '../../../../fiscal/index.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
