@@ -100,6 +100,8 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
     ],
   ]),
   // The composition of the command line: main and the registry of nouns.
+  // It opens the client for the command that it runs.
+  ['src/cli/main.ts', ['src/cli/', 'src/client/']],
   ['src/cli/', ['src/cli/']],
   /*
    * The server by capability: media-events -> {rooms, transcription -> recordings} -> events -> webhooks -> platform.

@@ -1,11 +1,30 @@
-import { EXIT, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
+import type { RtcClient } from '../client/client.ts';
+import type { CommonFlags, SeenResponses } from './connection/connect.ts';
+import type { Settings } from './connection/settings.ts';
+import { bilingualError } from './errors/bilingual-error.ts';
+import { EXIT, isProgrammingError, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
 import { didYouMean } from './errors/did-you-mean.ts';
+import type { CommandGroup } from './framework/command-group.ts';
+import { CONNECTION_OPTIONS } from './framework/common-options.ts';
+import type { Context } from './framework/context.ts';
 import { rootHelp } from './framework/help/root-help.ts';
-import { splitLeadingOptions, withLeadingOptions } from './framework/parsing/read-input.ts';
-import { runCommand } from './framework/run-command.ts';
+import { type Command, commandName, type Fields, matchesVerb } from './framework/parameters.ts';
+import type { ParseFailure } from './framework/parsing/parse-error.ts';
+import type { Invocation, ParseProblem, Word } from './framework/parsing/program.ts';
+import {
+  checked,
+  kebab,
+  readInput,
+  splitLeadingOptions,
+  withLeadingOptions,
+} from './framework/parsing/read-input.ts';
+import { createPrompter } from './framework/prompts.ts';
 import { findGroup, REGISTRY } from './registry.ts';
 import { helpWidth, type Io } from './terminal/io.ts';
-import { colourLevel } from './terminal/terminal.ts';
+import { checkFields, listFields, printResult } from './terminal/output.ts';
+import type { Result } from './terminal/result.ts';
+import { colourLevel, type JsonChoice, openTerminal, type Terminal } from './terminal/terminal.ts';
+import type { ReaderWatch } from './terminal/watch-reader.ts';
 
 /**
  * Runs `rtc` once.
@@ -94,4 +113,258 @@ function watchPipes(io: Io): { readonly io: Io; streamError(): NodeJS.ErrnoExcep
     }) as Io,
     streamError: () => streamError,
   };
+}
+
+/** A noun, the words after it, and the parts of the context from main. */
+type CommandCall = {
+  readonly group: CommandGroup;
+  readonly argv: readonly string[];
+  readonly writeHelp: Context['writeHelp'];
+};
+
+/** Parses the words after a noun, runs the command that they name, and prints its result. Returns the exit code. */
+export async function runCommand(call: CommandCall, io: Io): Promise<number> {
+  const { group, argv } = call;
+  let command: string | undefined;
+  try {
+    const parsed = await parseCommand(group, argv);
+    if (parsed.kind === 'help') {
+      const { layOutHelp } = await import('./framework/help/layout.ts');
+      const hasColours = colourLevel(io.stdout, { env: io.env, isRefused: argv.includes('--no-color') }) > 0;
+      io.stdout.write(await layOutHelp(group, parsed.command, { width: helpWidth(io), hasColours }));
+      return EXIT.success;
+    }
+    command = commandName(parsed.invocation.command);
+    return await runInvocation(parsed.invocation, call, io);
+  } catch (error) {
+    const { reportError } = await import('./framework/report-error.ts');
+    const { inAskedLanguage } = await import('./framework/language.ts');
+    return reportError(io, { error: await inAskedLanguage(error, group, argv), argv, command });
+  }
+}
+
+async function runInvocation(
+  invocation: Invocation,
+  { argv, writeHelp }: CommandCall,
+  io: Io,
+): Promise<number> {
+  const { common, command } = invocation;
+  const json = jsonChoice(common.json);
+  const terminal = await openTerminal(io, { json, isColourRefused: common.color === false });
+  const opened = openContext(io, terminal, {
+    command: commandName(command),
+    argv,
+    flags: commonFlags(common),
+    writeHelp: writeHelp,
+  });
+  try {
+    const input = await readInput(opened.context, invocation);
+    const fields = typeof command.fields === 'function' ? command.fields(input) : (command.fields ?? []);
+    if (fields !== 'of-response') checkFields(json, fields);
+    const isStream = command.isStream?.(input) === true;
+    const watch = isStream ? await watchReader(io) : undefined;
+    try {
+      const result = await command.run(opened.context, input);
+      if (isOfAnotherService(opened.context.responses, result, fields))
+        throw await notThisService(opened.context);
+      await print(terminal, result, fields);
+      return result.exitCode ?? EXIT.success;
+    } catch (error) {
+      // A signal is the normal end of a stream.
+      if (io.signal.aborted && isStream) return EXIT.success;
+      const isMisread = isProgrammingError(error) && opened.context.responses.unmarked !== undefined;
+      throw isMisread ? await notThisService(opened.context) : error;
+    } finally {
+      watch?.close();
+    }
+  } finally {
+    await opened.close();
+  }
+}
+
+async function watchReader(io: Io): Promise<ReaderWatch | undefined> {
+  const module = await import('./terminal/watch-reader.ts');
+  return await module.watchReader(io);
+}
+
+/** Whether a response without the service's mark lacks the shape that the command expects. */
+function isOfAnotherService({ unmarked }: SeenResponses, result: Result, fields: Fields): boolean {
+  if (unmarked === undefined) return false;
+  if (result.kind === 'done') return unmarked.status !== 204;
+  if (result.kind !== 'record' || fields === 'of-response') return false;
+  return !listFields(result.response).some((field) => fields.includes(field));
+}
+
+async function notThisService({ responses }: Context): Promise<Error> {
+  const module = await import('./connection/connect.ts');
+  return module.notThisService(responses);
+}
+
+async function print(terminal: Terminal, result: Result, fields: Fields): Promise<void> {
+  if (fields !== 'of-response' || !('response' in result)) return printResult(terminal, result);
+  try {
+    checkFields(terminal.json, listFields(result.response));
+  } catch (error) {
+    if (result.kind === 'text' && result.isAct)
+      await printResult({ ...terminal, json: 'everything' }, result);
+    throw error;
+  }
+  await printResult(terminal, result);
+}
+
+function jsonChoice(given: unknown): JsonChoice {
+  if (given === undefined || given === false) return undefined;
+  if (typeof given !== 'string') return 'everything';
+  const fields = given.split(',').map((field) => field.trim());
+  if (fields.some((field) => field === '')) {
+    throw bilingualError(
+      ['--json: a field name is empty', 'such as --json name,numParticipants'],
+      ['--json: il nome di un campo è vuoto', 'ad esempio --json name,province'],
+    );
+  }
+  return fields;
+}
+
+function requestTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const { flags = '', parse } = CONNECTION_OPTIONS.requestTimeout;
+  const seconds = checked(flags.split(' ', 1)[0] ?? '', parse, text);
+  return typeof seconds === 'number' ? seconds : undefined;
+}
+
+function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
+  const readText = (name: string): string | undefined => {
+    const value = common[name];
+    if (value === '')
+      throw bilingualError([`--${kebab(name)} must not be empty`], [`--${kebab(name)} non può essere vuoto`]);
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    url: readText('url'),
+    apiKey: readText('apiKey'),
+    apiSecretFile: readText('apiSecretFile'),
+    profile: readText('profile'),
+    isDebug: common.debug === true,
+    isCurl: common.curl === true,
+    requestTimeoutSeconds: requestTimeout(readText('requestTimeout')),
+  };
+}
+
+type OpenContext = { readonly context: Context; close(): Promise<void> };
+
+/** The command line of a context. */
+type Call = Pick<Context, 'command' | 'argv' | 'flags' | 'writeHelp'>;
+
+function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
+  let settings: Promise<Settings> | undefined;
+  let client: Promise<RtcClient> | undefined;
+  let looking: Promise<RtcClient> | undefined;
+  const context: Context = {
+    io,
+    terminal,
+    responses: { unmarked: undefined },
+    ...call,
+    prompter: createPrompter(io),
+    settings: () => {
+      settings ??= import('./connection/settings.ts').then((module) =>
+        module.resolveSettings(io, call.flags),
+      );
+      return settings;
+    },
+    client: () => {
+      client ??= import('./connection/connect.ts').then((module) => module.connect(context));
+      return client;
+    },
+    readOnlyClient: () => {
+      if (!call.flags.isCurl) return context.client();
+      looking ??= import('./connection/connect.ts').then((module) => module.connectReadOnly(context));
+      return looking;
+    },
+  };
+  return {
+    context,
+    close: async () => {
+      for (const opening of [client, looking]) {
+        // The error of a client that could not be created was reported already.
+        const opened = await opening?.catch(() => undefined);
+        await opened?.close();
+      }
+    },
+  };
+}
+
+type Parsed =
+  | { readonly kind: 'invocation'; readonly invocation: Invocation }
+  /** The help of the noun, or of one of its commands. */
+  | { readonly kind: 'help'; readonly command: Command | undefined };
+
+/**
+ * Finds the command that the words after a noun name, and parses the words of that command alone.
+ * @throws CliError (usage) for words that no command accepts, with the most similar name
+ */
+export async function parseCommand(group: CommandGroup, argv: readonly string[]): Promise<Parsed> {
+  const { commands } = await group.load();
+  const [verb, ...rest] = argv;
+  const named = commands.find((each) => matchesVerb(each, verb));
+  const command = named ?? commands.find((each) => each.verb === '');
+  if (command === undefined) {
+    if (argv.length === 0 || argv.some(isHelp)) return { kind: 'help', command };
+    throw await toError({ commands, command, argv, problem: undefined });
+  }
+  const words = named === undefined ? argv : rest;
+  const parsed = await parseWords(command, words);
+  if ('kind' in parsed) {
+    if (parsed.kind !== 'help') throw await toError({ commands, command, argv, problem: parsed });
+    return { kind: 'help', command };
+  }
+  const reinterpreted = reinterpretJsonValue(parsed, words);
+  const again = reinterpreted === undefined ? parsed : await parseWords(command, reinterpreted);
+  if ('kind' in again) throw await toError({ commands, command, argv, problem: again });
+  return { kind: 'invocation', invocation: again };
+}
+
+/** Without options there is nothing to parse, and commander takes longer to load than an offline command to run. */
+async function parseWords(command: Command, argv: readonly string[]): Promise<Invocation | ParseProblem> {
+  if (!argv.some((word) => word.startsWith('-'))) return assignWords(command, argv);
+  const { parseOptions } = await import('./framework/parsing/program.ts');
+  return parseOptions(command, argv);
+}
+
+/** Assigns the words to the arguments in order; a list takes all remaining words. */
+function assignWords(command: Command, argv: readonly string[]): Invocation | ParseProblem {
+  const parameters = Object.entries(command.arguments);
+  const takesAll = parameters.at(-1)?.[1].isList === true;
+  if (!takesAll && argv.length > parameters.length) return { kind: 'excess-arguments', count: argv.length };
+  const words: Record<string, Word> = {};
+  for (const [index, [name, { isList }]] of parameters.entries())
+    words[name] = isList ? argv.slice(index) : argv[index];
+  return { command, words, common: {} };
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h';
+}
+
+async function toError(failure: ParseFailure): Promise<Error> {
+  const { parseError } = await import('./framework/parsing/parse-error.ts');
+  return parseError(failure);
+}
+
+/**
+ * `--json` may be used alone or with fields, so commander reads `get --json demo` as fields. When an argument is missing and
+ * the word after --json is no field list, the word was the argument: --json moves to the end.
+ */
+function reinterpretJsonValue(invocation: Invocation, argv: readonly string[]): string[] | undefined {
+  const { json } = invocation.common;
+  if (typeof json !== 'string' || json.includes(',')) return undefined;
+  const isMissing = Object.entries(invocation.command.arguments).some(
+    ([name, parameter]) => parameter.isRequired && isEmpty(invocation.words[name]),
+  );
+  const at = argv.indexOf('--json');
+  if (!isMissing || at === -1) return undefined;
+  return [...argv.slice(0, at), ...argv.slice(at + 1), '--json'];
+}
+
+function isEmpty(word: Word): boolean {
+  return word === undefined || (typeof word === 'object' && word.length === 0);
 }

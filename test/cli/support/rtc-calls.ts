@@ -1,5 +1,5 @@
 import { splitLeadingOptions, withLeadingOptions } from '../../../src/cli/framework/parsing/read-input.ts';
-import { parseCommand } from '../../../src/cli/framework/run-command.ts';
+import { parseCommand } from '../../../src/cli/main.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
 
 /** Returns the words of every `rtc …` in a line of shell. */
