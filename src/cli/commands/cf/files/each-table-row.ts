@@ -1,11 +1,12 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Language } from '../../../../fiscal/index.ts';
+import { createCsvReader, guessDelimiter } from '../../../../people/csv-rows.ts';
 import type { Row } from '../../../../people/row.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
 import type { Batch } from './batch.ts';
 import type { StreamSource } from './stream-source.ts';
-import { openTable, type TableOptions } from './table.ts';
 
 /** The rows before the data of a table. */
 export type TableHead = {
@@ -89,4 +90,164 @@ async function splitHeader(
     looked: at < 0 ? beginning.slice(0, ROWS_LOOKED_AT) : [],
     batches: data(),
   };
+}
+
+/** Rows of CSV or of a spreadsheet, read in batches. */
+export type Table = {
+  readonly batches: AsyncIterable<readonly Row[]>;
+  /** Delimiter of the cells; for a spreadsheet, the delimiter of CSV that is made of it. */
+  readonly delimiter: string;
+  /** Describes how the input was understood so far, for people. */
+  readonly describe: () => string;
+};
+
+export type TableOptions = {
+  readonly delimiter: string | undefined;
+  readonly sheet: string | undefined;
+};
+
+/** Length of the beginning in which the delimiter is searched. */
+const BEGINNING_LENGTH = 64 * 1024;
+
+/** @throws CliError (usage) for a workbook that cannot be read */
+export async function openTable(source: StreamSource, options: TableOptions): Promise<Table> {
+  const chunks = source.chunks[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const all = startingWith(first, chunks);
+  const isWorkbook = first.done !== true && isZip(first.value);
+  return isWorkbook ? openWorkbook(all, { ...options, signal: source.signal }) : openCsv(all, options);
+}
+
+async function openWorkbook(
+  chunks: AsyncIterable<Uint8Array>,
+  options: TableOptions & { readonly signal: AbortSignal },
+): Promise<Table> {
+  const { xlsxRows } = await import('./xlsx-rows.ts');
+  return {
+    batches: xlsxRows(chunks, options),
+    delimiter: options.delimiter ?? ',',
+    describe: () => 'XLSX',
+  };
+}
+
+async function openCsv(chunks: AsyncIterable<Uint8Array>, options: TableOptions): Promise<Table> {
+  const reader = createTextReader();
+  const texts = textsOf(chunks, reader);
+  let beginning = '';
+  let isEnded = false;
+  while (!isEnded && beginning.length < BEGINNING_LENGTH) {
+    const next = await texts.next();
+    isEnded = next.done === true;
+    if (next.done !== true) beginning += next.value;
+  }
+  beginning = beginning.replace(/^\ufeff/, '');
+  const delimiter = options.delimiter ?? guessDelimiter(beginning);
+  const csv = createCsvReader(delimiter);
+  const batches = async function* (): AsyncGenerator<readonly Row[]> {
+    yield csv.push(beginning);
+    for await (const text of texts) yield csv.push(text);
+    yield csv.end();
+  };
+  return {
+    batches: batches(),
+    delimiter,
+    describe: () => `CSV, ${DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)}, ${reader.encoding()}`,
+  };
+}
+
+const DELIMITER_NAMES: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'bars',
+};
+
+async function* textsOf(
+  chunks: AsyncIterable<Uint8Array>,
+  reader: ReturnType<typeof createTextReader>,
+): AsyncGenerator<string> {
+  for await (const chunk of chunks) yield reader.decode(chunk);
+  yield reader.end();
+}
+
+/** The signature of a ZIP archive, which a workbook is. */
+function isZip([first, second, third, fourth]: Uint8Array): boolean {
+  return first === 0x50 && second === 0x4b && third === 3 && fourth === 4;
+}
+
+async function* startingWith(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+export type Encoding = 'UTF-8' | 'Windows-1252' | 'UTF-16LE' | 'UTF-16BE';
+
+export type TextReader = {
+  readonly decode: (chunk: Uint8Array) => string;
+  readonly end: () => string;
+  /** The encoding that was detected so far. */
+  readonly encoding: () => Encoding;
+};
+
+/**
+ * Decodes bytes of unknown encoding: UTF-16 if there is a byte order mark; else UTF-8; or Windows-1252, which spreadsheets
+ * in Italy still write, when the first bytes beyond ASCII are not UTF-8. A byte order mark at the beginning is left out.
+ */
+export function createTextReader(): TextReader {
+  let encoding: Encoding = 'UTF-8';
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let isFirst = true;
+  let held = new Uint8Array(0);
+  return {
+    decode: (chunk) => {
+      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      held = new Uint8Array(0);
+      if (decoder === undefined) {
+        const marked = isFirst ? encodingOfMark(bytes) : undefined;
+        isFirst = false;
+        if (marked === undefined && isAscii(bytes)) return asciiText(bytes);
+        const complete = completeLength(bytes);
+        // The chunk has only the beginning of a character, so the next one decides.
+        if (marked === undefined && isAscii(bytes.subarray(0, complete))) {
+          held = bytes.slice(complete);
+          return asciiText(bytes.subarray(0, complete));
+        }
+        encoding = marked ?? (isUtf8(bytes.subarray(0, complete)) ? 'UTF-8' : 'Windows-1252');
+        decoder = new TextDecoder(encoding);
+      }
+      return decoder.decode(bytes, { stream: true });
+    },
+    end: () => {
+      if (decoder !== undefined) return decoder.decode();
+      if (held.length === 0) return '';
+      encoding = 'Windows-1252';
+      return new TextDecoder(encoding).decode(held);
+    },
+    encoding: () => encoding,
+  };
+}
+
+function asciiText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+function encodingOfMark([first, second]: Uint8Array): Encoding | undefined {
+  if (first === 0xff && second === 0xfe) return 'UTF-16LE';
+  return first === 0xfe && second === 0xff ? 'UTF-16BE' : undefined;
+}
+
+/** The length without a character of UTF-8 that is cut at the end. */
+function completeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
 }
