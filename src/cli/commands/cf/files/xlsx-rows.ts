@@ -4,7 +4,6 @@ import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import type { CellValue, Row } from '../../../../people/row.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import { CancelledError } from '../../../errors/cli-error.ts';
-import { checkParts } from './workbook-parts.ts';
 
 /** Rows of a batch. */
 const ROWS_PER_BATCH = 500;
@@ -83,6 +82,7 @@ async function firstVisibleSheet(bytes: Uint8Array): Promise<number> {
 
 const NEXT =
   'is it an .xlsx file without a password, and --sheet one of its sheets? Else save it as one, or as CSV';
+
 const NEXT_IN_ITALIAN =
   'è un file .xlsx senza password, e --sheet uno dei suoi fogli? Altrimenti salvarlo così, o come CSV';
 
@@ -90,4 +90,128 @@ const NEXT_IN_ITALIAN =
 function textOfValue(value: CellValue | undefined): string {
   if (value === null || value === undefined) return '';
   return value instanceof Date ? value.toISOString().slice(0, 10) : String(value).trim();
+}
+
+/*
+ * Refuses a workbook whose parts would inflate to more than a real one has, before anything is inflated. The directory of the
+ * ZIP archive states the size of each part, and hucre inflates no part beyond its stated size.
+ */
+
+/** A sheet is read as a stream: this bounds the time. A million rows with ten cells take 400 MB. */
+const MAX_SHEET_BYTES = 512 * 1024 ** 2;
+
+/** Other parts, such as the shared texts, are in memory as a whole, as objects of thirty times their size. */
+const MAX_OTHER_BYTES = 32 * 1024 ** 2;
+
+/** Real sheets shrink to a tenth or a fortieth; deflate shrinks at most to a thousandth. */
+const MAX_RATIO = 50;
+
+/** Small parts may shrink more, and harm nobody. */
+const MIN_SUSPICIOUS_BYTES = 10 * 1024 ** 2;
+
+type Part = { readonly name: string; readonly packedBytes: number; readonly bytes: number };
+
+/** @throws CliError (usage) for a part that is too large, RangeError for a damaged archive */
+export function checkParts(workbook: Uint8Array): void {
+  for (const part of readParts(workbook)) {
+    const { name, packedBytes, bytes } = part;
+    const limit = name.startsWith('xl/worksheets/') ? MAX_SHEET_BYTES : MAX_OTHER_BYTES;
+    if (bytes > limit) throw tooLarge(part, limit);
+    if (bytes > MIN_SUSPICIOUS_BYTES && bytes > packedBytes * MAX_RATIO)
+      throw tooLarge(part, packedBytes * MAX_RATIO);
+    // hucre would inflate a part without a stated size up to 2 GiB.
+    if (bytes === 0 && packedBytes > EMPTY_BYTES) throw new RangeError('a part has no size');
+  }
+}
+
+/** The bytes of an empty part after deflate. */
+const EMPTY_BYTES = 2;
+
+function tooLarge({ name, bytes }: Part, limit: number): Error {
+  const [part, size, most] = [JSON.stringify(name), toMegabytes(bytes), toMegabytes(limit)];
+  return bilingualError(
+    [
+      `the workbook is not read: its part ${part} has ${size} MB, and at most ${most} MB are expected`,
+      'remove empty rows and formats below the table, or save it as CSV',
+    ],
+    [
+      `la cartella di lavoro non viene letta: la sua parte ${part} ha ${size} MB, e se ne aspettano al massimo ${most}`,
+      'togliere righe vuote e formati sotto la tabella, o salvarla come CSV',
+    ],
+  );
+}
+
+function toMegabytes(bytes: number): number {
+  return Math.round(bytes / 1e6);
+}
+
+const END_SIGNATURE = 0x06054b50;
+
+const END_BYTES = 22;
+
+const MAX_COMMENT_BYTES = 65_535;
+
+const ENTRY_SIGNATURE = 0x02014b50;
+
+const ENTRY_BYTES = 46;
+
+const ZIP64_END_BYTES = 20;
+
+const IN_ZIP64 = 0xffffffff;
+
+const ZIP64_EXTRA = 1;
+
+/** Reads the directory of a ZIP archive, which is at its end (APPNOTE.TXT 4.3.12, 4.3.14 and 4.5.3). */
+function* readParts(archive: Uint8Array): Generator<Part> {
+  const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
+  let { at, count } = findDirectory(view);
+  for (; count > 0; count -= 1) {
+    if (view.getUint32(at, true) !== ENTRY_SIGNATURE) throw new RangeError('the directory is damaged');
+    const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((offset) =>
+      view.getUint16(at + offset, true),
+    ) as [number, number, number];
+    const nameAt = at + ENTRY_BYTES;
+    const name = new TextDecoder().decode(archive.subarray(nameAt, nameAt + nameBytes));
+    const stated = { packedBytes: view.getUint32(at + 20, true), bytes: view.getUint32(at + 24, true) };
+    const extra = { at: nameAt + nameBytes, end: nameAt + nameBytes + extraBytes };
+    yield { name, ...readLargeSizes(view, stated, extra) };
+    at = extra.end + commentBytes;
+  }
+}
+
+function findDirectory(view: DataView): { readonly at: number; readonly count: number } {
+  const last = view.byteLength - END_BYTES;
+  for (let end = last; end >= Math.max(0, last - MAX_COMMENT_BYTES); end -= 1) {
+    if (view.getUint32(end, true) !== END_SIGNATURE) continue;
+    const count = view.getUint16(end + 10, true);
+    const at = view.getUint32(end + 16, true);
+    if (count !== 0xffff && at !== IN_ZIP64 && view.getUint32(end + 12, true) !== IN_ZIP64)
+      return { at, count };
+    const record = Number(view.getBigUint64(end - ZIP64_END_BYTES + 8, true));
+    return {
+      count: Number(view.getBigUint64(record + 32, true)),
+      at: Number(view.getBigUint64(record + 48, true)),
+    };
+  }
+  throw new RangeError('the archive has no directory');
+}
+
+type Sizes = Omit<Part, 'name'>;
+
+/** Sizes over 4 GiB are in an extra field; some programs write all sizes there. */
+function readLargeSizes(view: DataView, sizes: Sizes, extra: { at: number; end: number }): Sizes {
+  if (sizes.bytes !== IN_ZIP64 && sizes.packedBytes !== IN_ZIP64) return sizes;
+  let { at } = extra;
+  while (view.getUint16(at, true) !== ZIP64_EXTRA) {
+    at += 4 + view.getUint16(at + 2, true);
+    if (at >= extra.end) throw new RangeError('a part has no size');
+  }
+  at += 4;
+  let { bytes, packedBytes } = sizes;
+  if (bytes === IN_ZIP64) {
+    bytes = Number(view.getBigUint64(at, true));
+    at += 8;
+  }
+  if (packedBytes === IN_ZIP64) packedBytes = Number(view.getBigUint64(at, true));
+  return { bytes, packedBytes };
 }
