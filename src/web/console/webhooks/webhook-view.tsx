@@ -1,14 +1,30 @@
 import { useQuery } from '@tanstack/react-query';
+import { RotateCcw, X } from 'lucide-react';
 import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { DELIVERY_STATES, type Delivery } from '../../../contract/deliveries.ts';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
+import {
+  STANDARD_SIGNATURE_HEADER,
+  WEBHOOK_EVENT_HEADER,
+  WEBHOOK_ID_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+} from '../../../contract/webhook-headers.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
+import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { LAST_DAY, PERIODS, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { Loading, View } from '../parts/view.tsx';
-import { Deliveries } from './deliveries.tsx';
+import { Status } from '../parts/status.tsx';
+import { Ago, Clock } from '../parts/time.tsx';
+import { Empty, Loading, View } from '../parts/view.tsx';
+import { WhatHappened } from '../parts/what-happened.tsx';
+import { DeliveryStatus } from './delivery-status.tsx';
+import { useDeliveries } from './use-deliveries.ts';
 import { WebhookActions } from './webhook-changes.tsx';
 import { DeliveryBars, statsQuery, WebhookHealth } from './webhook-health.tsx';
 
@@ -87,4 +103,283 @@ function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
       )}
     </section>
   );
+}
+
+/** Every delivery of a webhook, failed ones first. */
+export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
+  const [status, setStatus] = useState<Delivery['status']>();
+  const { rows, error, isLoading, hasMore, more, forget } = useDeliveries(webhook.id, status);
+  const { selected, select } = useSelection(webhook.id, rows);
+  return (
+    <section className="filled" aria-labelledby="deliveries-title">
+      <div className="section-head">
+        <h2 id="deliveries-title">
+          Deliveries{' '}
+          <span className="count">
+            {rows.length.toLocaleString()}
+            {hasMore ? '+' : ''}
+          </span>
+        </h2>
+        <StateSelect value={status} onChange={setStatus} />
+        <ReplayFailed webhook={webhook} onReplayed={forget} />
+      </div>
+      {error !== null && <Problem error={error} />}
+      {isLoading && <Loading />}
+      {!isLoading && rows.length === 0 && error === null && (
+        <Empty title="No delivery">
+          <p>Each event that this webhook registered for appears here with every attempt to deliver it.</p>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <div className={selected === undefined ? 'split' : 'split split-open'}>
+          <DataTable
+            label="Deliveries"
+            columns={COLUMNS}
+            rows={rows}
+            getId={({ id }) => id}
+            onEnd={more}
+            onSelect={({ id }) => select(id)}
+            selectedId={selected?.id}
+          />
+          {selected !== undefined && (
+            <DeliveryPanel webhook={webhook} delivery={selected} onClose={() => select(undefined)} />
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
+
+type StateProps = {
+  readonly value: Delivery['status'] | undefined;
+  readonly onChange: (status: Delivery['status'] | undefined) => void;
+};
+
+function StateSelect({ value, onChange }: StateProps) {
+  return (
+    <select
+      aria-label="Only deliveries in this state"
+      value={value ?? ''}
+      onChange={(event) => onChange(DELIVERY_STATES.find((state) => state === event.target.value))}
+    >
+      <option value="">All, failed first</option>
+      {DELIVERY_STATES.map((state) => (
+        <option key={state}>{state}</option>
+      ))}
+    </select>
+  );
+}
+
+/** The delivery that is shown beside the list; its id is in the address. */
+function useSelection(webhookId: string, rows: readonly Delivery[]) {
+  const [parameters, setParameters] = useSearchParams();
+  const selectedId = parameters.get('delivery') ?? undefined;
+  const listed = rows.find(({ id }) => id === selectedId);
+  const linked = useLinkedDelivery(webhookId, listed === undefined ? parameters.get('event') : null);
+  const selected = listed ?? (linked?.id === selectedId ? linked : undefined);
+  const select = (id: string | undefined): void =>
+    setParameters(id === undefined ? {} : { delivery: id }, { replace: true });
+  return { selected, select };
+}
+
+/** The delivery that another view links to, which the list may not have loaded yet. */
+function useLinkedDelivery(webhookId: string, eventId: string | null): Delivery | undefined {
+  const { data } = useQuery({
+    queryKey: [...KEYS.deliveries(), webhookId, 'of', eventId],
+    queryFn: () => client.deliveries.list(webhookId, { eventId: eventId ?? '' }),
+    enabled: eventId !== null,
+  });
+  return data?.deliveries[0];
+}
+
+const COLUMNS: readonly TableColumn<Delivery>[] = [
+  {
+    id: 'event',
+    heading: 'Event',
+    width: 'minmax(9.5rem, 2fr)',
+    cell: ({ event }) => (
+      <button type="button" className="cell-link">
+        {event}
+      </button>
+    ),
+  },
+  {
+    id: 'status',
+    heading: 'State',
+    width: 'minmax(7.5rem, 1fr)',
+    cell: (delivery) => <DeliveryStatus delivery={delivery} />,
+  },
+  {
+    id: 'created',
+    heading: 'Event at',
+    width: 'minmax(6rem, 1fr)',
+    cell: ({ createdAt }) => <Clock at={createdAt} />,
+  },
+  {
+    id: 'attempts',
+    heading: 'Attempts',
+    width: 'minmax(4.5rem, 0.5fr)',
+    isSecondary: true,
+    cell: ({ attempts }) => attempts.length,
+  },
+  {
+    id: 'next',
+    heading: 'Next try',
+    width: 'minmax(6rem, 1fr)',
+    isSecondary: true,
+    cell: ({ nextAttemptAt }) => <Ago at={nextAttemptAt} />,
+  },
+  {
+    id: 'error',
+    heading: 'Error',
+    width: 'minmax(8rem, 3fr)',
+    isSecondary: true,
+    cell: ({ attempts }) => attempts.at(-1)?.error ?? <span className="faint">—</span>,
+  },
+];
+
+type PanelProps = { readonly webhook: Webhook; readonly delivery: Delivery; readonly onClose: () => void };
+
+/** One delivery: the request, the result of each attempt, and the time of the next one. */
+function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
+  const { id, event, attempts, waiting, nextAttemptAt } = delivery;
+  return (
+    <aside className="panel" aria-label={`Delivery of ${event}`}>
+      <header className="panel-head">
+        <h2>{event}</h2>
+        <DeliveryStatus delivery={delivery} />
+        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
+          <X aria-hidden />
+        </button>
+      </header>
+      <p className="faint">
+        <code>{id}</code>
+      </p>
+      <div className="actions">
+        <ReplayButton delivery={delivery} />
+        <WhatHappened kind="delivery" id={id} />
+      </div>
+      <h3>Attempts</h3>
+      {attempts.length === 0 && <p className="faint">None yet.</p>}
+      <ol className="attempts">
+        {attempts.map((attempt) => (
+          <li key={attempt.number}>
+            <AttemptLine attempt={attempt} />
+          </li>
+        ))}
+      </ol>
+      {waiting && <p>It waits for an earlier delivery of its room.</p>}
+      {nextAttemptAt !== null && (
+        <p>
+          Next try <Ago at={nextAttemptAt} />.
+        </p>
+      )}
+      <RequestAsSent webhook={webhook} delivery={delivery} />
+    </aside>
+  );
+}
+
+function ReplayButton({ delivery: { id, webhookId, event, status } }: { readonly delivery: Delivery }) {
+  return (
+    <ChangeButton
+      className="primary"
+      isDisabled={status === 'pending'}
+      change={() => ({
+        question: `Send this ${event} again?`,
+        consequence: 'The replay has the same event id, a new signature and all four attempts.',
+        verb: 'Send again',
+        command: writeCommand('webhooks', 'replay', webhookId, id),
+        run: async () => {
+          await client.deliveries.replay(webhookId, id);
+        },
+      })}
+    >
+      Replay
+    </ChangeButton>
+  );
+}
+
+type Attempt = Delivery['attempts'][number];
+
+function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
+  const { number, startedAt, durationMs, statusCode, error, responseBody } = attempt;
+  return (
+    <>
+      <p className="attempt-head">
+        <Status tone={error === null ? 'good' : 'bad'}>
+          {number}. {statusCode === null ? 'No response' : `Response ${statusCode}`}
+        </Status>
+        <span className="faint">
+          <Clock at={startedAt} />, {durationMs} ms
+        </span>
+      </p>
+      {error !== null && <p>{error}</p>}
+      {responseBody !== null && responseBody !== '' && <pre className="code">{responseBody}</pre>}
+    </>
+  );
+}
+
+type SentProps = { readonly webhook: Webhook; readonly delivery: Delivery };
+
+/** The log keeps no copy of the request, so it is built from the stored event. */
+function RequestAsSent({ webhook, delivery }: SentProps) {
+  const { eventId, createdAt, attempts, event: name } = delivery;
+  const { data } = useQuery({
+    queryKey: ['event', eventId],
+    queryFn: async () => {
+      const { events } = await client.events.list({ since: createdAt, limit: 1_000 });
+      return events.find(({ id }) => id === eventId) ?? null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const sentAt = attempts.at(-1)?.startedAt;
+  const seconds = sentAt === undefined ? '…' : String(Math.floor(Date.parse(sentAt) / 1000));
+  const head = [
+    `POST ${webhook.url}`,
+    'content-type: application/json',
+    `${WEBHOOK_EVENT_HEADER}: ${name}`,
+    `${WEBHOOK_SIGNATURE_HEADER}: sha256=…`,
+    `${WEBHOOK_ID_HEADER}: ${eventId}`,
+    `${WEBHOOK_TIMESTAMP_HEADER}: ${seconds}`,
+    `${STANDARD_SIGNATURE_HEADER}: v1,…`,
+  ].join('\n');
+  const body = data === undefined || data === null ? undefined : { ...data, event: name };
+  return (
+    <>
+      <h3>Request</h3>
+      <pre className="code">
+        {head}
+        {body === undefined ? '' : `\n\n${JSON.stringify(body, undefined, 2)}`}
+      </pre>
+      {data === null && <p className="faint">The event itself is no longer kept.</p>}
+    </>
+  );
+}
+
+type ReplayProps = { readonly webhook: Webhook; readonly onReplayed: () => void };
+
+/** Sends all failed deliveries again. */
+function ReplayFailed({ webhook: { id, url, createdAt }, onReplayed }: ReplayProps) {
+  return (
+    <ChangeButton
+      change={() => ({
+        question: 'Send all failed deliveries again?',
+        consequence: `They go to ${url} with their own event ids, signed anew.`,
+        verb: 'Send all again',
+        command: writeCommand('webhooks', 'replay', id),
+        run: async () => {
+          const { replayed } = await client.deliveries.replayFailed(id, createdAt);
+          onReplayed();
+          return <p>{describeReplayed(replayed)}</p>;
+        },
+      })}
+    >
+      <RotateCcw aria-hidden /> Replay failed
+    </ChangeButton>
+  );
+}
+
+function describeReplayed(count: number): string {
+  if (count === 0) return 'None had failed.';
+  return count === 1 ? '1 delivery is sent again.' : `${count.toLocaleString()} deliveries are sent again.`;
 }
