@@ -39,7 +39,7 @@ const Audit = lazyView(async () => (await import('../audit/audit-view.tsx')).Aud
 
 const Recordings = lazyView(async () => (await import('../recordings/recordings-view.tsx')).Recordings);
 
-const RecordingView = lazyView(async () => (await import('../recordings/recording-view.tsx')).RecordingView);
+const RecordingView = lazyView(async () => (await import('../recordings/recordings-view.tsx')).RecordingView);
 
 const Transcriptions = lazyView(
   async () => (await import('../transcriptions/transcriptions-view.tsx')).Transcriptions,
