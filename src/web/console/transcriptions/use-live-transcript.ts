@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { LiveTranscription, Segment } from '../../../contract/transcription.ts';
+import type { LiveTranscription as FollowedTranscription, Segment } from '../../../contract/transcription.ts';
 import { client } from '../api/client.ts';
 
 type LiveTranscript = {
   readonly segments: readonly Segment[];
   /** Undefined until the first response. */
-  readonly state: LiveTranscription['status'] | undefined;
+  readonly state: FollowedTranscription['status'] | undefined;
   readonly error: unknown;
 };
 
