@@ -1,4 +1,6 @@
+import { useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import type { LiveTranscription as FollowedTranscription, Segment } from '../../../contract/transcription.ts';
 import { client } from '../api/client.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -7,7 +9,6 @@ import { Empty, Loading, View } from '../parts/view.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
 import { ExportLinks } from './export-links.tsx';
 import { Transcript } from './transcript.tsx';
-import { useLiveTranscript } from './use-live-transcript.ts';
 
 /** Live captions of a room. */
 export function LiveTranscription({ room }: { readonly room: string }) {
@@ -50,4 +51,45 @@ export function LiveTranscription({ room }: { readonly room: string }) {
       )}
     </View>
   );
+}
+
+type LiveTranscript = {
+  readonly segments: readonly Segment[];
+  /** Undefined until the first response. */
+  readonly state: FollowedTranscription['status'] | undefined;
+  readonly error: unknown;
+};
+
+const NOTHING: LiveTranscript = { segments: [], state: undefined, error: undefined };
+
+/** The segments of a room as they are stored, until its transcription is stopped. */
+export function useLiveTranscript(room: string) {
+  const [transcript, setTranscript] = useState(NOTHING);
+  useEffect(() => {
+    const controller = new AbortController();
+    setTranscript(NOTHING);
+    const follow = async (): Promise<void> => {
+      const followed = client.transcription.follow(room, {
+        signal: controller.signal,
+        onStart: ({ status }) => setTranscript((before) => ({ ...before, state: status })),
+      });
+      for await (const segment of followed) {
+        setTranscript((before) => ({ ...before, segments: [...before.segments, segment] }));
+      }
+      setTranscript((before) => ({ ...before, state: 'stopped' }));
+    };
+    follow().catch((error: unknown) => {
+      if (!controller.signal.aborted) setTranscript((before) => ({ ...before, error }));
+    });
+    return () => controller.abort();
+  }, [room]);
+  const rename = useCallback((speaker: string, name: string): void => {
+    const isOf = ({ participantIdentity, trackId }: Segment): boolean =>
+      (participantIdentity ?? trackId) === speaker;
+    setTranscript((before) => ({
+      ...before,
+      segments: before.segments.map((segment) => (isOf(segment) ? { ...segment, speaker: name } : segment)),
+    }));
+  }, []);
+  return { ...transcript, rename };
 }
