@@ -269,7 +269,7 @@ export function notThisService({ unmarked }: SeenResponses): CliError {
 }
 
 /** Returns the error of a proxy, as one that names the proxy and its variable; otherwise the error itself. */
-export function explainProxyError(
+function explainProxyError(
   error: unknown,
   { origin, method, path }: DispatcherRequest,
   { url, variable }: ProxySetting,

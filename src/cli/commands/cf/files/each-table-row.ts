@@ -110,7 +110,7 @@ export type TableOptions = {
 const BEGINNING_LENGTH = 64 * 1024;
 
 /** @throws CliError (usage) for a workbook that cannot be read */
-export async function openTable(source: StreamSource, options: TableOptions): Promise<Table> {
+async function openTable(source: StreamSource, options: TableOptions): Promise<Table> {
   const chunks = source.chunks[Symbol.asyncIterator]();
   const first = await chunks.next();
   const all = startingWith(first, chunks);
@@ -197,7 +197,7 @@ export type TextReader = {
  * Decodes bytes of unknown encoding: UTF-16 if there is a byte order mark; else UTF-8; or Windows-1252, which spreadsheets
  * in Italy still write, when the first bytes beyond ASCII are not UTF-8. A byte order mark at the beginning is left out.
  */
-export function createTextReader(): TextReader {
+function createTextReader(): TextReader {
   let encoding: Encoding = 'UTF-8';
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let isFirst = true;

@@ -112,7 +112,7 @@ const MIN_SUSPICIOUS_BYTES = 10 * 1024 ** 2;
 type Part = { readonly name: string; readonly packedBytes: number; readonly bytes: number };
 
 /** @throws CliError (usage) for a part that is too large, RangeError for a damaged archive */
-export function checkParts(workbook: Uint8Array): void {
+function checkParts(workbook: Uint8Array): void {
   for (const part of readParts(workbook)) {
     const { name, packedBytes, bytes } = part;
     const limit = name.startsWith('xl/worksheets/') ? MAX_SHEET_BYTES : MAX_OTHER_BYTES;
