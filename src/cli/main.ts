@@ -9,7 +9,6 @@ import { CONNECTION_OPTIONS } from './framework/common-options.ts';
 import type { Context } from './framework/context.ts';
 import { rootHelp } from './framework/help/root-help.ts';
 import { type Command, commandName, type Fields, matchesVerb } from './framework/parameters.ts';
-import type { ParseFailure } from './framework/parsing/parse-error.ts';
 import type { Invocation, ParseProblem, Word } from './framework/parsing/program.ts';
 import {
   checked,
@@ -19,6 +18,7 @@ import {
   withLeadingOptions,
 } from './framework/parsing/read-input.ts';
 import { createPrompter } from './framework/prompts.ts';
+import type { ParseFailure } from './framework/report-error.ts';
 import { findGroup, REGISTRY } from './registry.ts';
 import { helpWidth, type Io } from './terminal/io.ts';
 import { checkFields, listFields, printResult } from './terminal/output.ts';
@@ -346,7 +346,7 @@ function isHelp(word: string): boolean {
 }
 
 async function toError(failure: ParseFailure): Promise<Error> {
-  const { parseError } = await import('./framework/parsing/parse-error.ts');
+  const { parseError } = await import('./framework/report-error.ts');
   return parseError(failure);
 }
 

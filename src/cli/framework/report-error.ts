@@ -1,9 +1,15 @@
+import { plural } from '../../contract/amounts.ts';
 import { CurlPrinted } from '../connection/request-trace.ts';
+import { bilingualError } from '../errors/bilingual-error.ts';
 import { EXIT, type ExitCode } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
+import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import type { Io } from '../terminal/io.ts';
 import { colourLevel, escapeForTerminal, escapeJsonForTerminal, loadPalette } from '../terminal/terminal.ts';
 import { wrapForTerminal } from '../terminal/wrap-text.ts';
+import { type Command, commandName } from './parameters.ts';
+import { commonParameters, type ParseProblem } from './parsing/program.ts';
+import { flagNames, splitLeadingOptions } from './parsing/read-input.ts';
 
 /** An error, and the form in which it is printed. */
 export type Report = {
@@ -41,4 +47,103 @@ export async function reportError(io: Io, { error, argv, command, target }: Repo
   for (const detail of details) io.stderr.write(`${' '.repeat(LABEL_WIDTH)}${shown(detail)}\n`);
   if (next !== undefined) io.stderr.write(`${palette.heading('Next:')}  ${shown(next)}\n`);
   return exitCode;
+}
+
+export type ParseFailure = {
+  readonly commands: readonly Command[];
+  /** Undefined when the words name no command. */
+  readonly command: Command | undefined;
+  readonly argv: readonly string[];
+  readonly problem: ParseProblem | undefined;
+};
+
+/** Returns the usage error for words that no command accepts. */
+export function parseError({ commands, command, argv, problem }: ParseFailure): Error {
+  const { noun = '' } = commands[0] ?? {};
+  const verbs = commands.map(({ verb }) => verb).filter((verb) => verb !== '');
+  if (command === undefined || problem === undefined || isVerbExpected(problem, command, verbs)) {
+    return verbError(noun, verbs, splitLeadingOptions(argv).noun);
+  }
+  const name = commandName(command);
+  const [help, aiuto] = seeHelp(name);
+  switch (problem.kind) {
+    case 'unknown-option':
+      return unknownOption(command, problem.option);
+    case 'missing-value':
+      return bilingualError(
+        [`${longName(command, problem.option)} needs a value`, help],
+        [`${longName(command, problem.option)} richiede un valore`, aiuto],
+      );
+    case 'excess-arguments':
+      return excessArguments(command, problem.count, argv);
+    case 'other':
+      return bilingualError([problem.message, help], [problem.message, aiuto]);
+    case 'help':
+      return bilingualError(
+        ['these words are not a command', help],
+        ['le parole non sono un comando', aiuto],
+      );
+  }
+}
+
+function verbError(noun: string, verbs: readonly string[], word: string | undefined): Error {
+  const isNone = word === undefined || word.startsWith('-');
+  const [help, aiuto] = seeHelp(noun);
+  const all = verbs.join(', ');
+  return isNone
+    ? bilingualError(
+        [`rtc ${noun} needs a verb first: ${all}`, help],
+        [`rtc ${noun} richiede prima un verbo: ${all}`, aiuto],
+      )
+    : bilingualError(
+        [`unknown command '${noun} ${word}'${didYouMean(word, verbs)}`, help],
+        [`comando sconosciuto '${noun} ${word}'${forseIntendeva(word, verbs)}`, aiuto],
+      );
+}
+
+function seeHelp(name: string): readonly [english: string, italian: string] {
+  return [`see: rtc ${name} --help`, `vedere: rtc ${name} --help`];
+}
+
+/** Recognises `rtc dev jion`: dev is a command itself, and takes no argument. */
+function isVerbExpected({ kind }: ParseProblem, { verb }: Command, verbs: readonly string[]): boolean {
+  return kind === 'excess-arguments' && verb === '' && verbs.length > 0;
+}
+
+/** The typed words may be personal, or a token, so the message only counts them. */
+function excessArguments(command: Command, count: number, argv: readonly string[]): Error {
+  const name = commandName(command);
+  const most = Object.keys(command.arguments).length;
+  const [help, aiuto] = seeHelp(name);
+  const isHelpEnough = most === 0 || argv.includes('--');
+  return bilingualError(
+    [
+      `rtc ${name} takes ${most === 0 ? 'no argument' : plural(most, 'argument')}, but got ${count}`,
+      isHelpEnough ? help : `quote what holds a space, 'like this'; ${help}`,
+    ],
+    [
+      `rtc ${name} ${most === 0 ? 'non prende argomenti' : `prende al massimo ${most} argoment${most === 1 ? 'o' : 'i'}`}, ne ha ricevuti ${count}`,
+      isHelpEnough ? aiuto : `mettere tra virgolette ciò che contiene uno spazio, 'così'; ${aiuto}`,
+    ],
+  );
+}
+
+function unknownOption(command: Command, option: string): Error {
+  const [help, aiuto] = seeHelp(commandName(command));
+  const [typed = ''] = option.split('=', 1);
+  const known = option.startsWith('--') ? [...allFlags(command).flat(), '--help'] : [];
+  return bilingualError(
+    [`unknown option '${option}'${didYouMean(typed, known)}`, help],
+    [`opzione sconosciuta '${option}'${forseIntendeva(typed, known)}`, aiuto],
+  );
+}
+
+/** Returns `--data` for `-d`. */
+function longName(command: Command, flag: string): string {
+  const names = allFlags(command).find((each) => each.includes(flag)) ?? [flag];
+  return names.find((name) => name.startsWith('--')) ?? flag;
+}
+
+function allFlags(command: Command): readonly (readonly string[])[] {
+  return [...Object.values(command.options), ...commonParameters(command)].map(flagNames);
 }
