@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { readMembers } from '../../contract/unknown-value.ts';
-import { vectorText } from '../platform/storage/postgres/text-search.ts';
 import { indexedTerms } from '../platform/storage/search/search-terms.ts';
+import { vectorText } from '../platform/storage/search/term-query.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, SegmentRow } from '../schema/tables.ts';
 import {

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { queryText } from '../../platform/storage/postgres/text-search.ts';
 import { addConditions, splitAtWords, termQuery } from '../../platform/storage/search/search-terms.ts';
 import {
   blockQuery,
@@ -7,8 +6,7 @@ import {
   roomMark,
   timeQuery,
 } from '../../platform/storage/search/segment-marks.ts';
-import type { TermQuery } from '../../platform/storage/search/term-query.ts';
-import { matchText } from '../../platform/storage/sqlite/match-text.ts';
+import { matchText, queryText, type TermQuery } from '../../platform/storage/search/term-query.ts';
 import { sanitizeText } from '../../platform/storage/statements.ts';
 import type { Connection, TranscriptionRow } from '../../schema/tables.ts';
 import { toTranscription } from '../claims.sql.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addConditions, termQuery } from '../../../../src/server/platform/storage/search/search-terms.ts';
 import { blockQuery } from '../../../../src/server/platform/storage/search/segment-marks.ts';
-import { matchText } from '../../../../src/server/platform/storage/sqlite/match-text.ts';
+import { matchText } from '../../../../src/server/platform/storage/search/term-query.ts';
 
 describe('a step of a search on SQLite', () => {
   it('is a condition of each alternative, so that words which never occur together end with the block', () => {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../../../src/server/platform/storage/engine.ts';
-import { vectorText } from '../../../../src/server/platform/storage/postgres/text-search.ts';
 import { indexedTerms } from '../../../../src/server/platform/storage/search/search-terms.ts';
+import { vectorText } from '../../../../src/server/platform/storage/search/term-query.ts';
 
 type EngineName = Engine<unknown>['name'];
 
