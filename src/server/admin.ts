@@ -7,7 +7,7 @@ import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts'
 import { parseEncryptionKeys } from './app/config/config.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
 import { DEFAULT_DATA_DIR, SETTINGS } from './app/config/settings.ts';
-import { openStore } from './app/open-store.ts';
+import { openStore } from './app/create-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import type { Store } from './app/store.ts';
 import { SEALED_SECRETS } from './app/stored-key.ts';

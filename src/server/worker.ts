@@ -1,10 +1,10 @@
 import { extname, join } from 'node:path';
 import { type Config, loadConfig } from './app/config/config.ts';
 import { readEnvironment } from './app/config/environment.ts';
+import { openStore } from './app/create-store.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { readDatabaseOptions, type ServiceParts } from './app/open-adapters.ts';
 import { localRecognitionsAtOnce, openCheckedSpeech, type Speech } from './app/open-speech.ts';
-import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { Closers, createFailure, untilEnd } from './app/shutdown.ts';
 import type { Store } from './app/store.ts';

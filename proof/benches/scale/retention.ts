@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { openStore } from '../../../src/server/app/open-store.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';

@@ -1,4 +1,4 @@
-import { openStore } from '../../../src/server/app/open-store.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import type { Database } from '../webhooks/stage.ts';

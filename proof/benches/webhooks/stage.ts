@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore, type StoreOptions } from '../../../src/server/app/open-store.ts';
+import { openStore, type StoreOptions } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { appendEvents } from '../../../src/server/events/append-events.ts';
 import { startFanOut } from '../../../src/server/events/fan-out.ts';

@@ -21,7 +21,7 @@ import { type AddressGuard, createAddressGuard } from '../webhooks/sender/addres
 import type { FileUrls, WebhookSender } from '../webhooks/sender/sender.ts';
 import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
 import type { Config } from './config/config.ts';
-import { openStore, type StoreOptions } from './open-store.ts';
+import { openStore, type StoreOptions } from './create-store.ts';
 import type { Closers } from './shutdown.ts';
 import type { Store } from './store.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/server/app/open-store.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import { segment } from '../../server/transcription/support/transcription-stage.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';

@@ -10,7 +10,7 @@ import type { EventList } from '../../../src/contract/events.ts';
 import type { Key } from '../../../src/contract/keys.ts';
 import type { SessionDetail } from '../../../src/contract/sessions.ts';
 import type { ForgottenWords } from '../../../src/contract/words.ts';
-import { openStore } from '../../../src/server/app/open-store.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { erasePerson } from '../../../src/server/erasure/erase-person.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';

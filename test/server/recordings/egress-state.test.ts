@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/server/app/open-store.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { silentMp4 } from '../../../src/server/media-simulator/silent-mp4.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { PROBE_ROOM_PREFIX } from '../../../src/contract/names.ts';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { RecordingStart, RecordingStatus, RecordingStop } from '../../../src/contract/recordings.ts';
-import { openStore } from '../../../src/server/app/open-store.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import {
   type EmbeddedMediaServer,

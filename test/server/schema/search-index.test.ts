@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
-import type { StoreOptions } from '../../../src/server/app/open-store.ts';
+import type { StoreOptions } from '../../../src/server/app/create-store.ts';
 import { addFunctions } from '../../../src/server/platform/storage/sqlite/engine.ts';
 import { searchWords } from '../../../src/server/transcription/words/word-routes.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';

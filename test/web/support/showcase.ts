@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { RtcClient } from '../../../src/client/client.ts';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
-import { openStore } from '../../../src/server/app/open-store.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { startWorker } from '../../../src/server/worker.ts';
 import { type Stack, startStack } from '../../cli/support/stack.ts';

@@ -9,7 +9,7 @@ import { vectorText } from '../../platform/storage/search/term-query.ts';
 import { holdSqliteFile, readTables } from '../../platform/storage/sqlite/backup-file.ts';
 import { checkSqliteFile } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
-import { openStore } from '../open-store.ts';
+import { openStore } from '../create-store.ts';
 import { exists, flush } from './create-backup.ts';
 import { DATABASE_FILE } from './manifest.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '../../../../src/server/app/open-store.ts';
+import { openStore } from '../../../../src/server/app/create-store.ts';
 
 /*
  * An instance of the store in its own process: `node claim-process.ts FILE NAME`. It opens the store, prints "ready" and

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../../src/server/app/open-store.ts';
+import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Clock } from '../../../../src/server/platform/clock.ts';
 import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';

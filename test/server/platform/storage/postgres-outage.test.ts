@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../../src/server/app/open-store.ts';
+import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
 import { createDatabase, type Database, startPostgres } from '../../../support/parts/postgres.ts';

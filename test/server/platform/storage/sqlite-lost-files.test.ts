@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../../../src/server/app/open-store.ts';
+import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore, type StoreOptions } from '../../../../src/server/app/open-store.ts';
+import { openStore, type StoreOptions } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Clock } from '../../../../src/server/platform/clock.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AccessToken } from 'livekit-server-sdk';
 import { expect, it, vi } from 'vitest';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
-import { openStore } from '../../../../src/server/app/open-store.ts';
+import { openStore } from '../../../../src/server/app/create-store.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { startWorker } from '../../../../src/server/worker.ts';
 import { collectingLog } from '../../../support/app.ts';

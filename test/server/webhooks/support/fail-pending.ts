@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openStore } from '../../../../src/server/app/open-store.ts';
+import { openStore } from '../../../../src/server/app/create-store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 
 /** Does what five and a half minutes of retries do: every delivery that waits for a retry fails. */

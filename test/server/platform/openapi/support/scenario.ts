@@ -9,7 +9,7 @@ import type { RecordingStart } from '../../../../../src/contract/recordings.ts';
 import type { SessionList } from '../../../../../src/contract/sessions.ts';
 import type { LiveStarted, PostQueued } from '../../../../../src/contract/transcription.ts';
 import type { Webhook } from '../../../../../src/contract/webhooks.ts';
-import { openStore } from '../../../../../src/server/app/open-store.ts';
+import { openStore } from '../../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../../src/server/platform/system.ts';
 import { collectingLog } from '../../../../support/app.ts';

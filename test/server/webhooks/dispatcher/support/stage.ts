@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WebhookCreate } from '../../../../../src/contract/webhooks.ts';
-import { openStore, type StoreOptions } from '../../../../../src/server/app/open-store.ts';
+import { openStore, type StoreOptions } from '../../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../../src/server/app/store.ts';
 import { type AppendEventsDeps, appendEvents } from '../../../../../src/server/events/append-events.ts';
 import type { DomainEvent } from '../../../../../src/server/events/event-payload.ts';
