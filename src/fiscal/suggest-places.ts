@@ -1,5 +1,6 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from './code-table.ts';
+import { residentsBlock } from './data/residents.ts';
 import { foldedLength } from './fold-name.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
 import {
@@ -11,13 +12,21 @@ import {
   SLIPS_IN_PROVINCE,
   type VisitEntry,
 } from './name-matchers.ts';
+import { DIGIT_VALUES } from './packed-symbols.ts';
 import { type Place, placeOfRecord } from './place.ts';
 import { ANY_PROVINCE, readProvince } from './place-candidates.ts';
 import { placeIndex } from './place-index.ts';
-import { ALIAS, allRecords, DATED, isStato, type PlaceRecords, recordAt } from './place-records.ts';
+import {
+  ALIAS,
+  allRecords,
+  comuniInForce,
+  DATED,
+  isStato,
+  type PlaceRecords,
+  recordAt,
+} from './place-records.ts';
 import { splitProvince } from './place-spellings.ts';
-import { residentsRank } from './residents.ts';
-import { intAt, shortAt } from './typed-access.ts';
+import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 export type SuggestOptions = {
   /** Only places that were in this province at any time; `EE` for states. */
@@ -83,11 +92,14 @@ const placeOfCode = (slot: number, { province, date }: Search): Place[] => {
 };
 
 const DEFAULT_LIMIT = 10;
+
 const FAR_DATE = 99_991_231;
 
 /** Indexed by slot: the rank of its best name so far (the lower, the better) and the record of that name. */
 const bestRank = new Float64Array(SLOT_COUNT);
+
 const bestRecord = new Uint16Array(SLOT_COUNT);
+
 const ranked: number[] = [];
 
 const resetRanking = (): void => {
@@ -97,7 +109,9 @@ const resetRanking = (): void => {
 
 /** How current a name is: in force, another name of a place in force, or a name of a place that is not in force. */
 const NAME_IN_FORCE = 0;
+
 const PLACE_IN_FORCE = 1;
+
 const NOT_IN_FORCE = 2;
 
 const rankFor = (search: Search): VisitEntry => {
@@ -147,6 +161,7 @@ const rankRecord = (record: number, { match, length }: Match, date: number): num
 };
 
 const LATER_BY = 3;
+
 /** States come before all cities except Rome. */
 const STATE_RANK = 60;
 
@@ -190,4 +205,20 @@ const shownRecord = (records: PlaceRecords, record: number, date: number): numbe
   if (isPeriod && date >= (records.from[record] as number) && date <= to) return record;
   const slot = records.slot[record] as number;
   return isPeriod && !isInForce(slot, date) ? record : recordAt(records, slot, date);
+};
+
+/** Returns a number that grows with the residents of a comune in force, from 1 to 64; 0 for any other place. */
+const residentsRank = (slot: number): number => {
+  ranks ??= readRanks();
+  return byteAt(ranks, slot);
+};
+
+let ranks: Uint8Array | undefined;
+
+const readRanks = (): Uint8Array => {
+  const block = residentsBlock();
+  const bySlot = new Uint8Array(SLOT_COUNT);
+  for (const [at, slot] of comuniInForce().entries())
+    bySlot[slot] = 1 + byteAt(DIGIT_VALUES, block.charCodeAt(at));
+  return bySlot;
 };
