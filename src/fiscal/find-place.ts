@@ -1,6 +1,7 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
-import { codeOfSlot } from './code-table.ts';
-import { stateOfCity, stateOfTerritory } from './foreign-cities.ts';
+import { codeOfSlot, slotOfCode } from './code-table.ts';
+import { foreignCityBlock, territoryBlock } from './data/foreign-cities.ts';
+import { fold, folded, foldedLength } from './fold-name.ts';
 import { lastMatch, lookUpPlace, MISSING_PLACE, type PlaceMatch } from './look-up-place.ts';
 import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
@@ -68,7 +69,7 @@ const readDate = (input: DateInput | undefined): number => {
 };
 
 /** The query, to build the result for a negative slot of {@link lookUpPlace}. */
-export type PlaceQuery = { readonly name: string; readonly province: string; readonly date: number };
+type PlaceQuery = { readonly name: string; readonly province: string; readonly date: number };
 
 export const notFound = (slot: number, query: PlaceQuery): PlaceNotFound =>
   withPlaces(notFoundReason(slot), query, placesMeant);
@@ -136,6 +137,7 @@ const placesMeant = (query: PlaceQuery): PlacesMeant => {
 };
 
 const SUGGESTIONS = 5;
+
 const FOREIGN = provinceNumber('EE');
 
 /** The ended place that has this name comes first. */
@@ -152,3 +154,39 @@ const candidatePlaces = (date: number, chosen: number): Place[] =>
     .filter(({ slot }) => slot !== chosen)
     .sort((a, b) => b.score - a.score || a.slot - b.slot)
     .map(({ slot }) => placeOfRecord(readRecords(slot), recordAt(readRecords(slot), slot, date)));
+
+/**
+ * Returns the slot of the state that contains a well-known foreign city; -1 for any other name. Codes of people born abroad
+ * contain the state.
+ */
+const stateOfCity = (name: string): number => {
+  states ??= readNames(foreignCityBlock());
+  return states.get(foldedName(name)) ?? -1;
+};
+
+/**
+ * Returns the slot of the code that the tax office has used for a territory without a code of its own; -1 for any other
+ * name.
+ */
+const stateOfTerritory = (name: string): number => {
+  territories ??= readNames(territoryBlock());
+  return territories.get(foldedName(name)) ?? -1;
+};
+
+let states: ReadonlyMap<string, number> | undefined;
+
+let territories: ReadonlyMap<string, number> | undefined;
+
+const foldedName = (name: string): string => {
+  fold(name);
+  return String.fromCharCode(...folded.subarray(0, foldedLength));
+};
+
+const readNames = (block: string): Map<string, number> => {
+  const read = new Map<string, number>();
+  for (const line of block.split('~')) {
+    const slot = slotOfCode(line.slice(0, 4));
+    for (const city of line.slice(4).split(',')) read.set(city.replace(/[^A-Z]/g, ''), slot);
+  }
+  return read;
+};
