@@ -6,8 +6,8 @@ import { isLetter } from './characters.ts';
 import { isInForce } from './code-table.ts';
 import { fold } from './fold-name.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
+import { isApostrophe, spellInLatin } from './latin-letters.ts';
 import { forEachMatch } from './match-name.ts';
-import { nameExactness } from './name-exactness.ts';
 import {
   ALIAS,
   DATED,
@@ -38,15 +38,17 @@ export const FIT = {
   name: 5,
 } as const;
 
-export type Fit = (typeof FIT)[keyof typeof FIT];
+type Fit = (typeof FIT)[keyof typeof FIT];
 
 /** A place with its best record. The score is twice the fit, plus one if the record is in the requested province. */
-export type Candidate = { slot: number; record: number; score: number };
+type Candidate = { slot: number; record: number; score: number };
 
 export const UNKNOWN_PLACE = -1;
+
 export const AMBIGUOUS_PLACE = -2;
 
 export const ANY_PROVINCE = -1;
+
 /** Represents a text that cannot be an abbreviation. It is larger than the number of any abbreviation. */
 const NO_PROVINCE = 26 * 26;
 
@@ -54,6 +56,7 @@ const NO_PROVINCE = 26 * 26;
 export type Search = { readonly province: number; readonly date: number };
 
 const pool: Candidate[] = [];
+
 let count = 0;
 
 /** The candidates of the last search. */
@@ -89,6 +92,7 @@ export const keepCandidates = (newScore: (candidate: Candidate) => number | unde
 };
 
 let wanted = ANY_PROVINCE;
+
 let wantedDate = 0;
 
 const addRecord = (record: number): void => {
@@ -239,4 +243,34 @@ const rateFit = (record: number, date: number): Fit => {
     return FIT.name;
   if (isInForce(slot, date)) return isAlias ? FIT.alias : FIT.otherName;
   return hasEndedBefore(slot, date) ? FIT.ended : FIT.later;
+};
+
+/** How well a name with the same folded form fits: 2 exactly, 1 except for spaces and hyphens, 0 less. */
+type Exactness = 0 | 1 | 2;
+
+/** `FORLI'` counts as the name with an accent, because people without the accented key type an apostrophe. */
+const nameExactness = (typed: string, name: string): Exactness => {
+  const [typedText, nameText] = [accentText(typed), accentText(name)];
+  if (typedText === nameText) return 2;
+  return typedText.replaceAll(' ', '') === nameText.replaceAll(' ', '') ? 1 : 0;
+};
+
+/**
+ * Returns upper-case base letters. Every accent becomes the same mark after its letter; apostrophes and hyphens become
+ * spaces. An apostrophe after a vowel at the end of a word is an accent.
+ */
+const accentText = (text: string): string =>
+  [...text.normalize('NFC').toUpperCase()]
+    .map((character) => markAccent(character))
+    .join('')
+    .replace(/([AEIOU])[']+(?= |-|\/|$)/g, '$1^')
+    .replace(/[^A-Z0-9^]+/g, ' ')
+    .trim();
+
+const markAccent = (character: string): string => {
+  if (character.charCodeAt(0) < 128) return character;
+  const letters = spellInLatin(character);
+  if (letters === undefined) return '?';
+  if (letters === '') return isApostrophe(character) ? "'" : ' ';
+  return `${letters.charAt(0)}^`;
 };
