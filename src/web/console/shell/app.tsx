@@ -50,7 +50,7 @@ const TranscriptionView = lazyView(
 );
 
 const LiveTranscription = lazyView(
-  async () => (await import('../transcriptions/live-view.tsx')).LiveTranscription,
+  async () => (await import('../transcriptions/transcription-view.tsx')).LiveTranscription,
 );
 
 const Webhooks = lazyView(async () => (await import('../webhooks/webhooks-view.tsx')).Webhooks);
