@@ -1,5 +1,3 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createRoot } from 'react-dom/client';
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/parts.css';
@@ -7,12 +5,39 @@ import './styles/table.css';
 import './styles/views.css';
 import './styles/cards.css';
 import './styles/sessions.css';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import {
+  Activity,
+  Captions,
+  DoorOpen,
+  Eye,
+  Film,
+  History,
+  IdCard,
+  LayoutDashboard,
+  Radio,
+  ScrollText,
+  ShieldAlert,
+  Stethoscope,
+  Webhook,
+} from 'lucide-react';
+import { type ComponentType, type LazyExoticComponent, lazy, Suspense, useEffect, useRef } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { SUBJECT_KINDS } from '../../explain/explanation.ts';
 import { openSession, readInfo } from './api/console-calls.ts';
-import { Problem } from './parts/problem.tsx';
-import { App } from './shell/app.tsx';
-import { ConsoleProvider } from './shell/console-state.tsx';
+import type { Connection } from './api/live-events.ts';
+import { Events } from './events/events-view.tsx';
+import { ChangeProvider } from './parts/changes.tsx';
+import { EndIsShown, Problem } from './parts/problem.tsx';
+import { Status, type Tone } from './parts/status.tsx';
+import { Empty, Loading } from './parts/view.tsx';
+import { RoomView } from './rooms/room-view.tsx';
+import { Rooms } from './rooms/rooms-view.tsx';
+import { ConsoleProvider, useConsole } from './shell/console-state.tsx';
 
 const container = document.getElementById('page');
+
 if (container !== null) {
   const root = createRoot(container);
   const queries = new QueryClient({
@@ -45,4 +70,232 @@ async function open() {
   if (code === null) return await readInfo();
   history.replaceState(null, '', location.pathname);
   return await openSession(code);
+}
+
+/* Views that are not needed at the start are loaded when they are opened. */
+const Overview = lazyView(async () => (await import('./overview/overview.tsx')).Overview);
+
+const ExplainView = lazyView(async () => (await import('./explain/explain-view.tsx')).ExplainView);
+
+const Sessions = lazyView(async () => (await import('./sessions/sessions-view.tsx')).Sessions);
+
+const SessionView = lazyView(async () => (await import('./sessions/session-view.tsx')).SessionView);
+
+const Audit = lazyView(async () => (await import('./audit/audit-view.tsx')).Audit);
+
+const Recordings = lazyView(async () => (await import('./recordings/recordings-view.tsx')).Recordings);
+
+const RecordingView = lazyView(async () => (await import('./recordings/recordings-view.tsx')).RecordingView);
+
+const Transcriptions = lazyView(
+  async () => (await import('./transcriptions/transcriptions-view.tsx')).Transcriptions,
+);
+
+const TranscriptionView = lazyView(
+  async () => (await import('./transcriptions/transcription-view.tsx')).TranscriptionView,
+);
+
+const LiveTranscription = lazyView(
+  async () => (await import('./transcriptions/transcription-view.tsx')).LiveTranscription,
+);
+
+const Webhooks = lazyView(async () => (await import('./webhooks/webhooks-view.tsx')).Webhooks);
+
+const WebhookView = lazyView(async () => (await import('./webhooks/webhook-view.tsx')).WebhookView);
+
+const Ingress = lazyView(async () => (await import('./ingress/ingress-view.tsx')).Ingress);
+
+const FiscalCodes = lazyView(async () => (await import('./fiscal/fiscal-view.tsx')).FiscalCodes);
+
+const Doctor = lazyView(async () => (await import('./doctor/doctor-view.tsx')).Doctor);
+
+/** The whole page: the navigation and the current view. */
+function App() {
+  const { connection } = useConsole();
+  return (
+    <ChangeProvider>
+      <a className="skip" href="#view">
+        Skip to the view
+      </a>
+      <div className="shell">
+        <header className="top">
+          <span className="brand">
+            rtc <span className="faint">console</span>
+          </span>
+          <ServiceBadge />
+        </header>
+        <Navigation />
+        <main id="view" tabIndex={-1}>
+          <Banner />
+          <EndIsShown value={connection === 'ended'}>
+            <Views />
+          </EndIsShown>
+        </main>
+      </div>
+    </ChangeProvider>
+  );
+}
+
+/**
+ * The view of the address. It is shown after the first event connection, because data that was read before could be outdated
+ * without a notice.
+ */
+function Views() {
+  const { connection } = useConsole();
+  if (connection === 'connecting') return <Loading />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Switch>
+        <Route path="/">
+          <Redirect to="/overview" replace />
+        </Route>
+        <Route path="/overview" component={Overview} />
+        <Route path="/explain/:kind/:id">
+          {({ kind, id }) => {
+            const known = SUBJECT_KINDS.find((each) => each === kind);
+            return known === undefined ? (
+              <NoSuchView />
+            ) : (
+              <ExplainView kind={known} id={decodeURIComponent(id)} />
+            );
+          }}
+        </Route>
+        <Route path="/rooms" component={Rooms} />
+        <Route path="/rooms/:room">{({ room }) => <RoomView room={decodeURIComponent(room)} />}</Route>
+        <Route path="/events" component={Events} />
+        <Route path="/sessions" component={Sessions} />
+        <Route path="/sessions/:id">{({ id }) => <SessionView id={id} key={id} />}</Route>
+        <Route path="/recordings" component={Recordings} />
+        <Route path="/recordings/:id">
+          {({ id }) => <RecordingView id={decodeURIComponent(id)} key={id} />}
+        </Route>
+        <Route path="/transcriptions" component={Transcriptions} />
+        <Route path="/transcriptions/live/:room">
+          {({ room }) => <LiveTranscription room={decodeURIComponent(room)} key={room} />}
+        </Route>
+        <Route path="/transcriptions/:id">{({ id }) => <TranscriptionView id={id} key={id} />}</Route>
+        <Route path="/webhooks" component={Webhooks} />
+        <Route path="/webhooks/:id">{({ id }) => <WebhookView id={id} key={id} />}</Route>
+        <Route path="/ingress" component={Ingress} />
+        <Route path="/fiscal" component={FiscalCodes} />
+        <Route path="/audit" component={Audit} />
+        <Route path="/doctor" component={Doctor} />
+        <Route component={NoSuchView} />
+      </Switch>
+    </Suspense>
+  );
+}
+
+function NoSuchView() {
+  return (
+    <Empty title="There is no such view">
+      <p>
+        <Link href="/overview">Go to the overview</Link>
+      </p>
+    </Empty>
+  );
+}
+
+/** An error of the whole page, such as a lost connection, while it lasts. */
+function Banner() {
+  const { connection, error } = useConsole();
+  if (connection === 'live' || connection === 'connecting' || error === undefined) return null;
+  return (
+    <div className="banner">
+      <Problem error={error} />
+      {connection === 'away' && (
+        <p className="faint">The views show what was last known. They go on by themselves when it is back.</p>
+      )}
+    </div>
+  );
+}
+
+const TONES: Readonly<Record<Connection, Tone>> = {
+  connecting: 'neutral',
+  live: 'good',
+  away: 'warning',
+  ended: 'bad',
+};
+
+const WORDS: Readonly<Record<Connection, string>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  away: 'Service away',
+  ended: 'Console ended',
+};
+
+/** The name of the service on every view, in red for a protected one. */
+function ServiceBadge() {
+  const { info, connection } = useConsole();
+  return (
+    <div className={info.isProtected ? 'service service-protected' : 'service'}>
+      {info.isProtected && <ShieldAlert aria-hidden />}
+      {info.profile !== null && <b className="service-name">{info.profile}</b>}
+      <span className="service-url">{info.url}</span>
+      {info.isProtected && <span className="tag">protected</span>}
+      {info.isReadOnly && (
+        <span className="tag">
+          <Eye aria-hidden /> read-only
+        </span>
+      )}
+      <Status tone={TONES[connection]}>{WORDS[connection]}</Status>
+    </div>
+  );
+}
+
+/**
+ * Returns a view that is loaded when it is opened. If its file cannot be loaded, for example because the command line that
+ * serves this page has ended, the view says so, and the rest of the page stays.
+ */
+function lazyView<P>(load: () => Promise<ComponentType<P>>): LazyExoticComponent<ComponentType<P>> {
+  return lazy(async () => ({ default: await load().catch(() => NotLoaded) }));
+}
+
+function NotLoaded() {
+  return (
+    <Empty title="This view could not be loaded">
+      <p>Reload the page to try again.</p>
+    </Empty>
+  );
+}
+
+const VIEWS = [
+  { path: '/overview', name: 'Overview', Icon: LayoutDashboard },
+  { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
+  { path: '/sessions', name: 'Sessions', Icon: History },
+  { path: '/recordings', name: 'Recordings', Icon: Film },
+  { path: '/transcriptions', name: 'Transcriptions', Icon: Captions },
+  { path: '/webhooks', name: 'Webhooks', Icon: Webhook },
+  { path: '/events', name: 'Events', Icon: Activity },
+  { path: '/ingress', name: 'Ingress', Icon: Radio },
+  { path: '/audit', name: 'Audit', Icon: ScrollText },
+  { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
+  { path: '/fiscal', name: 'Fiscal codes', Icon: IdCard },
+] as const;
+
+function Navigation() {
+  const [location] = useLocation();
+  const nav = useRef<HTMLElement>(null);
+  // On a telephone the links are a row that scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current link changes with the address
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [location]);
+  return (
+    <nav className="nav" aria-label="Views" ref={nav}>
+      <ul>
+        {VIEWS.map(({ path, name, Icon }) => {
+          const isHere = location === path || location.startsWith(`${path}/`);
+          return (
+            <li key={path}>
+              <Link href={path} aria-current={isHere ? 'page' : undefined}>
+                <Icon aria-hidden />
+                {name}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
 }
