@@ -27,6 +27,7 @@ import {
   toReference,
 } from './schema-document.ts';
 import {
+  DELIVERY_TAG,
   describe,
   describeScopes,
   listSignedErrors,
@@ -34,8 +35,8 @@ import {
   SECURITY_SCHEMES,
   SIGNED_ERRORS,
   shareComponents,
+  webhookSection,
 } from './shared-components.ts';
-import { DELIVERY_TAG, webhookSection } from './webhook-operations.ts';
 
 /** Errors of every route: each one rejects unknown query parameters, and any request may have a body. */
 const ANY_ERRORS: readonly ErrorCode[] = [
