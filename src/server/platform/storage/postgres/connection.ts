@@ -12,8 +12,7 @@ import { type Loop, startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { CHANGE_TOPICS, type ChangeHub } from '../changes.ts';
 import type { Statement } from '../engine.ts';
-import { withinSavepoint } from '../savepoint.ts';
-import { sanitizeText } from '../statements.ts';
+import { sanitizeText, withinSavepoint } from '../statements.ts';
 import { losesConnection, translatePostgresError } from './errors.ts';
 import { CHANGE_CHANNEL } from './notify.ts';
 

@@ -15,7 +15,7 @@ import {
 } from 'kysely';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
-import { withinSavepoint } from '../savepoint.ts';
+import { withinSavepoint } from '../statements.ts';
 import { SqliteConnection } from './connection.ts';
 import { fileError } from './file.ts';
 
