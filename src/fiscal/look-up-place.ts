@@ -1,15 +1,31 @@
 /** Looks up the place for a name, a province and a date, as a slot. findPlace and generate share this. */
+
+import { folded, foldedLength } from './fold-name.ts';
 import { findProvinceNumber, found, lookUpName, UNKNOWN_PROVINCE } from './name-lookup.ts';
-import { lookUpOtherwise, lookUpWithProvince } from './other-readings.ts';
+import { foldWords, typedWordEnds } from './name-matchers.ts';
 import {
+  ANY_PROVINCE,
+  addCandidate,
+  addCandidates,
+  candidates,
+  chooseCandidate,
   clearCandidates,
   FIT,
   fitOfSlot,
   isSpelledBy,
+  keepCandidates,
   type Search,
   UNKNOWN_PLACE,
 } from './place-candidates.ts';
-import { hasEndedBefore, successorAt } from './place-records.ts';
+import { LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
+import { ALIAS, allRecords, hasEndedBefore, provinceNumber, successorAt } from './place-records.ts';
+import {
+  alternativeNames,
+  splitProvince,
+  stateNames,
+  withOtherLetters,
+  writtenOut,
+} from './place-spellings.ts';
 
 /**
  * Why a place was chosen: its Belfiore code was given; it had this name on the date; the name is an alias; it had the name
@@ -88,3 +104,214 @@ const orSuccessor = (slot: number, date: number): number => {
   found.ended = slot;
   return successor;
 };
+
+/** Other ways to read a name that is unknown as it is written: a province behind it, bilingual pairs, abbreviations, states. */
+
+/** Tries the other ways to read a name in order, until one succeeds. */
+const lookUpOtherwise = (name: string, search: Search): number =>
+  lookUpInTurn([lookUpWithProvince, ...WAYS_WITHOUT_PROVINCE], name, search);
+
+type LookUp = (name: string, search: Search) => number;
+
+const lookUpInTurn = (ways: readonly LookUp[], name: string, search: Search): number => {
+  for (const lookUp of ways) {
+    const slot = lookUp(name, search);
+    if (slot !== UNKNOWN_PLACE) return slot;
+    clearCandidates();
+  }
+  return UNKNOWN_PLACE;
+};
+
+/** `Name (XX)`, `Name XX` or `Name - XX`, with the name in any of the other ways too. */
+const lookUpWithProvince: LookUp = (name, search) => {
+  const split = splitProvince(name);
+  const own = split === undefined ? UNKNOWN_PROVINCE : findProvinceNumber(split.province);
+  const isWanted = own >= 0 && (search.province === ANY_PROVINCE || search.province === own);
+  if (split === undefined || !isWanted) return UNKNOWN_PLACE;
+  const there = { ...search, province: own };
+  const slot = lookUpName(split.bare, own, search.date);
+  return slot === UNKNOWN_PLACE ? lookUpInTurn(WAYS_WITHOUT_PROVINCE, split.bare, there) : slot;
+};
+
+/** `Name (Other name)`. */
+const lookUpBrackets: LookUp = (name, search) => {
+  const [, before, inside] = /^(.*\S)\s*\(([^()]+)\)\s*$/.exec(name) ?? [];
+  return before === undefined || inside === undefined ? UNKNOWN_PLACE : lookUpBoth(before, inside, search);
+};
+
+/** The two halves of a bilingual name, which must belong to one place. */
+const lookUpHalves: LookUp = (name, search) => {
+  for (const [first, second] of splitHalves(name)) {
+    const slot = lookUpBoth(first, second, search);
+    if (slot !== UNKNOWN_PLACE) return slot;
+  }
+  return UNKNOWN_PLACE;
+};
+
+/** Splits at a slash, if there is one; otherwise at each hyphen or dash, because each half may contain hyphens. */
+const splitHalves = (name: string): [first: string, second: string][] =>
+  [...name.matchAll(name.includes('/') ? /\//g : /[-\u2013]/g)].map(({ index }) => [
+    name.slice(0, index),
+    name.slice(index + 1),
+  ]);
+
+/** Searches for places that fit both names. */
+const lookUpBoth = (first: string, second: string, { province, date }: Search): number => {
+  clearCandidates();
+  addCandidates(first, province, date);
+  const scores = new Map(candidates().map(({ slot, score }) => [slot, score]));
+  if (scores.size === 0) return UNKNOWN_PLACE;
+  clearCandidates();
+  addCandidates(second, province, date);
+  keepCandidates(({ slot, score }) => {
+    const other = scores.get(slot);
+    return other === undefined ? undefined : Math.max(score, other);
+  });
+  return chooseCandidate(second, date);
+};
+
+const lookUpWrittenOut: LookUp = (name, { province, date }) => {
+  const spellings = writtenOut(name);
+  clearCandidates();
+  for (const spelling of spellings) addCandidates(spelling, province, date);
+  return chooseCandidate(spellings[0] ?? name, date);
+};
+
+/** `Baiardo` for Bajardo, `Ajello` for Aiello. */
+const lookUpOtherLetters: LookUp = (name, { province, date }) => {
+  const spellings = withOtherLetters(name);
+  for (const spelling of spellings) addCandidates(spelling, province, date);
+  return chooseCandidate(spellings[0] ?? name, date);
+};
+
+const lookUpState: LookUp = (name, { province, date }) => {
+  if (province !== ANY_PROVINCE && province !== FOREIGN) return UNKNOWN_PLACE;
+  const slot = lookUpStateForms(name, date);
+  return slot === UNKNOWN_PLACE ? lookUpAlternativeStates(name, date) : slot;
+};
+
+const lookUpStateForms = (name: string, date: number): number => {
+  for (const state of stateNames(name)) {
+    const slot = lookUpName(state, FOREIGN, date);
+    if (slot !== UNKNOWN_PLACE) return slot;
+  }
+  return UNKNOWN_PLACE;
+};
+
+/** One of the names is sufficient, unless another one is that of another state. */
+const lookUpAlternativeStates = (name: string, date: number): number => {
+  let found = UNKNOWN_PLACE;
+  for (const each of alternativeNames(name)) {
+    const exact = lookUpName(each, FOREIGN, date);
+    const slot = exact === UNKNOWN_PLACE ? lookUpStateForms(each, date) : exact;
+    if (slot === UNKNOWN_PLACE) continue;
+    if (found !== UNKNOWN_PLACE && slot !== found) return UNKNOWN_PLACE;
+    found = slot;
+  }
+  return found;
+};
+
+const lookUpShortened: LookUp = (name, search) => {
+  forEachSlashMatch(name, (record) => addCandidate(record, search));
+  return chooseCandidate(name, search.date);
+};
+
+const lookUpLoosely: LookUp = (name, search) => {
+  for (const spelling of [name, ...writtenOut(name)])
+    forEachLooseMatch(spelling, (record) => addCandidate(record, search));
+  return chooseCandidate(name, search.date);
+};
+
+const FOREIGN = provinceNumber('EE');
+
+/**
+ * Matches names without the small words that people leave out or change (`Reggio Calabria`, `San Giorgio Cremano`), and
+ * names whose last words are abbreviated after `s/` (`Cernusco s/N.`). They are tried after the name as it is written.
+ */
+
+/** Calls back for each record that has the same words as the text, except for small words. */
+const forEachLooseMatch = (name: string, visit: (record: number) => void): void => {
+  const typed = mainWords(wordsOfText(name));
+  if (typed.length === 0) return;
+  looseEntries ??= indexLoosely();
+  for (const record of looseEntries.get(typed.join(' ')) ?? []) visit(record);
+};
+
+/**
+ * Does the same for `Cernusco s/N.`: the words before, then `sul` in any form, then words that begin with the typed ones.
+ */
+const forEachSlashMatch = (name: string, visit: (record: number) => void): void => {
+  const [, before, after] = /^(.+?)\s+s\/\s?(.+)$/i.exec(name) ?? [];
+  if (before === undefined || after === undefined) return;
+  const [head, tail] = [wordsOfText(before), wordsOfText(after)];
+  if (tail.length === 0) return;
+  const index = placeIndex();
+  for (let entry = 0; entry < index.count; entry++) {
+    const words = wordsOfEntry(index, entry);
+    const rest = words.slice(head.length + 1);
+    if (
+      words[head.length]?.startsWith('SUL') === true &&
+      head.every((word, at) => words[at] === word) &&
+      tail.every((word, at) => rest[at]?.startsWith(word) === true)
+    )
+      visit(index.record[entry] ?? 0);
+  }
+};
+
+let looseEntries: ReadonlyMap<string, readonly number[]> | undefined;
+
+/** Aliases are left out: they are other names already. */
+const indexLoosely = (): Map<string, number[]> => {
+  const records = allRecords();
+  const index = placeIndex();
+  const entries = new Map<string, number[]>();
+  for (let entry = 0; entry < index.count; entry++) {
+    const record = index.record[entry] ?? 0;
+    if (records.kind[record] === ALIAS) continue;
+    const key = mainWords(wordsOfEntry(index, entry)).join(' ');
+    const known = entries.get(key);
+    if (known === undefined) entries.set(key, [record]);
+    else known.push(record);
+  }
+  return entries;
+};
+
+const SMALL_WORDS: ReadonlySet<string> = new Set(
+  'DI DEL DELLO DELLA DELL DEI DEGLI DELLE D IN A AD AL ALLO ALLA ALL AI SU SUL SULLO SULLA SULL CON E ED DA LA LE LO IL L I'.split(
+    ' ',
+  ),
+);
+
+const mainWords = (words: readonly string[]): readonly string[] =>
+  words.filter((word) => !SMALL_WORDS.has(word));
+
+const wordsOfText = (text: string): string[] => {
+  foldWords(text);
+  let from = 0;
+  return typedWordEnds().map((to) => {
+    const word = String.fromCharCode(...folded.subarray(from, Math.min(to, foldedLength)));
+    from = to;
+    return word;
+  });
+};
+
+const wordsOfEntry = ({ pool, start, end }: PlaceIndex, entry: number): string[] => {
+  const words: string[] = [];
+  for (let at = start[entry] ?? 0; at < (end[entry] ?? 0); at++) {
+    const byte = pool[at] ?? 0;
+    const letter = String.fromCharCode(byte & LETTER);
+    if ((byte & WORD_START) !== 0) words.push(letter);
+    else words[words.length - 1] += letter;
+  }
+  return words;
+};
+
+const WAYS_WITHOUT_PROVINCE: readonly LookUp[] = [
+  lookUpBrackets,
+  lookUpHalves,
+  lookUpWrittenOut,
+  lookUpOtherLetters,
+  lookUpState,
+  lookUpShortened,
+  lookUpLoosely,
+];
