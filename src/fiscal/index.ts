@@ -37,7 +37,7 @@ export {
   match,
 } from './match.ts';
 export type { Language, Messages, PlaceHint } from './message-catalogue.ts';
-export { messages } from './messages.ts';
+export { messages, translateFailure, translateFaults } from './messages.ts';
 export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
 export type { Person, PersonWarning } from './person.ts';
 export type { PersonFault, PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';
@@ -64,4 +64,3 @@ export {
   type Region,
   regions,
 } from './territory.ts';
-export { translateFailure, translateFaults } from './translate.ts';

@@ -1,6 +1,7 @@
+import type { CheckFailure } from './check-failure.ts';
 import { type CodeMessages, englishCodeMessages } from './code-messages.ts';
 import type { Language, Messages } from './message-catalogue.ts';
-import type { PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';
+import type { PersonFault, PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';
 import { englishPersonMessage } from './person-messages.ts';
 
 const personReasons: Readonly<Record<PersonFaultReason, string>> = {
@@ -224,3 +225,19 @@ const italian: Messages = {
 
 /** Messages by language. The Italian ones use the terms of the Agenzia delle Entrate. */
 export const messages: Readonly<Record<Language, Messages>> = { en: english, it: italian };
+
+/** The failure with its messages in the language. */
+export const translateFailure = (failure: CheckFailure, language: Language): CheckFailure => {
+  const { codeFault } = messages[language];
+  const [first, ...others] = failure.faults;
+  const deciding = { ...first, message: codeFault(first) };
+  return {
+    ...failure,
+    message: deciding.message,
+    faults: [deciding, ...others.map((fault) => ({ ...fault, message: codeFault(fault) }))],
+  };
+};
+
+/** The faults with their messages in the language. */
+export const translateFaults = (faults: readonly PersonFault[], language: Language): readonly PersonFault[] =>
+  faults.map((fault) => ({ ...fault, message: messages[language].personFault(fault) }));
