@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Trash2 } from 'lucide-react';
+import { Download, Trash2 } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { LiveTranscription as FollowedTranscription, Segment } from '../../../contract/transcription.ts';
@@ -11,7 +11,6 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
-import { ExportLinks } from './export-links.tsx';
 import { Transcript } from './transcript.tsx';
 import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
 
@@ -177,4 +176,37 @@ export function useLiveTranscript(room: string) {
     }));
   }, []);
   return { ...transcript, rename };
+}
+
+const FORMATS = [
+  { format: 'text', ending: 'txt', name: 'Text' },
+  { format: 'md', ending: 'md', name: 'Markdown' },
+  { format: 'vtt', ending: 'vtt', name: 'WebVTT' },
+  { format: 'srt', ending: 'srt', name: 'SubRip' },
+] as const;
+
+type Props = {
+  /** Path of the transcript at the service. */
+  readonly path: string;
+  /** The name of the saved files, without their ending. */
+  readonly fileName: string;
+};
+
+/** The transcript as files. */
+export function ExportLinks({ path, fileName }: Props) {
+  return (
+    <>
+      {FORMATS.map(({ format, ending, name }) => (
+        <a
+          key={format}
+          className="button"
+          href={`/api${path}?format=${format}`}
+          download={`${fileName}.${ending}`}
+          aria-label={`Download as ${name}`}
+        >
+          <Download aria-hidden /> {name}
+        </a>
+      ))}
+    </>
+  );
 }
