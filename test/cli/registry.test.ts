@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/errors/cli-error.ts';
-import { TOPICS } from '../../src/cli/framework/help/topics.ts';
+import { TOPICS } from '../../src/cli/framework/help/command-help.ts';
 import { type Command, commandName } from '../../src/cli/framework/parameters.ts';
 import { REGISTRY } from '../../src/cli/registry.ts';
 import { isUnderstood, rtcCalls } from './support/rtc-calls.ts';

@@ -1,4 +1,4 @@
-import { ALL, TOPICS } from '../framework/help/topics.ts';
+import { ALL, TOPICS } from '../framework/help/command-help.ts';
 import { type Command, defineCommand, optionalListArgument } from '../framework/parameters.ts';
 import { text } from '../terminal/result.ts';
 
