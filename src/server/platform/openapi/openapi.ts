@@ -15,7 +15,19 @@ import {
 import { ProblemSchema } from '../../../contract/problem.ts';
 import { takesIdempotencyKey } from '../http/register-route.ts';
 import type { Route, SuccessResponse } from '../http/route.ts';
-import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
+import {
+  API_DESCRIPTION,
+  DELIVERY_TAG,
+  describe,
+  describeScopes,
+  listSignedErrors,
+  SECURITY,
+  SECURITY_SCHEMES,
+  SIGNED_ERRORS,
+  shareComponents,
+  TAG_DESCRIPTIONS,
+  webhookSection,
+} from './document-parts.ts';
 import { shellSamples } from './samples/code-samples.ts';
 import {
   type Components,
@@ -26,17 +38,6 @@ import {
   recordedProblem,
   toReference,
 } from './schema-document.ts';
-import {
-  DELIVERY_TAG,
-  describe,
-  describeScopes,
-  listSignedErrors,
-  SECURITY,
-  SECURITY_SCHEMES,
-  SIGNED_ERRORS,
-  shareComponents,
-  webhookSection,
-} from './shared-components.ts';
 
 /** Errors of every route: each one rejects unknown query parameters, and any request may have a body. */
 const ANY_ERRORS: readonly ErrorCode[] = [
