@@ -1,5 +1,7 @@
+import type { WireRequest } from '../../../client/client-options.ts';
 import { DEV_ADD_ONS, type DevAddOn, ROLES } from '../../../contract/choices.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
+import { readMembers } from '../../../contract/unknown-value.ts';
 import { openClient } from '../../connection/connect.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
@@ -78,6 +80,8 @@ const TRACKS = {
   audio: { type: 'AUDIO', source: 'MICROPHONE' },
   video: { type: 'VIDEO', source: 'CAMERA' },
 } as const;
+
+const TIMEOUT_MS = 10_000;
 
 const dev = defineCommand({
   noun: 'dev',
@@ -205,7 +209,6 @@ async function openControl(
     { roomId: room, userId: identity, name, role },
     { signal },
   );
-  const { controlRequest, sendControl } = await import('./embedded-control.ts');
   const { printCurl } = await import('../../connection/request-trace.ts');
   return async (action, body) => {
     const request = controlRequest({ url, token, action, body });
@@ -268,6 +271,63 @@ async function orWarn(
     return await serve();
   } catch (error) {
     printWarning(terminal, `${what} is not served: ${describeError(error, io.clock()).cause}`);
+    return undefined;
+  }
+}
+
+export type ControlCall = {
+  /** WebSocket address of the media server, as in tokens. */
+  readonly url: string;
+  readonly token: string;
+  readonly action: string;
+  readonly body: object | undefined;
+};
+
+/** POST /embedded/<action> */
+export function controlRequest({ url, token, action, body }: ControlCall): WireRequest {
+  return {
+    method: 'POST',
+    origin: new URL(url.replace(/^ws/, 'http')).origin,
+    path: `/embedded/${action}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
+}
+
+/** `error` is the embedded server's own message, absent for the response of another program. */
+export async function sendControl(
+  request: WireRequest,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly error: string | undefined }> {
+  const { Agent } = await import('undici');
+  const agent = new Agent();
+  try {
+    const response = await agent.request({
+      origin: request.origin,
+      path: request.path,
+      method: 'POST',
+      headers: request.headers,
+      body: request.body ?? null,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    return { status: response.statusCode, error: readError(await response.body.text()) };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(EXIT.unavailable, `${request.origin} cannot be reached: ${reason}`, {
+      next: 'start it: rtc dev --media embedded',
+      cause,
+    });
+  } finally {
+    await agent.destroy();
+  }
+}
+
+function readError(text: string): string | undefined {
+  try {
+    const { error } = readMembers(JSON.parse(text));
+    return typeof error === 'string' ? error : undefined;
+  } catch {
+    // A real LiveKit's "404 page not found".
     return undefined;
   }
 }
