@@ -1,8 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import { createAuditStore } from '../access/audit/audit.sql.ts';
-import { createIdempotencyStore } from '../access/idempotency.sql.ts';
-import { createKeyStore } from '../access/keys/keys.sql.ts';
+import { createAuditStore, createIdempotencyStore, createKeyStore } from '../access/store.sql.ts';
 import { createErasureStore } from '../erasure/erasure.sql.ts';
 import { createEventStore, createFanOutStore } from '../events/events.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
