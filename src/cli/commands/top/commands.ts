@@ -278,10 +278,7 @@ export const commands: readonly Command[] = [top];
 
 type Question = { readonly action: Action; readonly typed: string };
 
-async function runTop(
-  context: Context,
-  { isReadOnly }: { readonly isReadOnly: boolean },
-): Promise<void> {
+async function runTop(context: Context, { isReadOnly }: { readonly isReadOnly: boolean }): Promise<void> {
   const ended = new AbortController();
   const signal = AbortSignal.any([context.io.signal, ended.signal]);
   const top = new Top(context, { isReadOnly, signal, end: () => ended.abort() });

@@ -14,6 +14,9 @@ import type { Route, RouteScopes, Security, Tag } from '../http/route.ts';
 import { type Components, type JsonObject, toReference } from './schema-document.ts';
 
 /*
+ * The parts of the document besides its operations: the components that operations share, the requests that webhooks get,
+ * and what the document says about the service and its tags.
+ *
  * Parameters and error responses that several operations share become components: inline, they would be three quarters
  * of the document.
  */
