@@ -1,4 +1,7 @@
-/** The letters of the place block: A to Z are themselves, and lower-case letters represent accented ones. */
+/**
+ * The letters of the blocks in which place-records.ts has the names of places: A to Z are themselves, and lower-case letters
+ * represent accented ones.
+ */
 import { ACCENTED_LETTERS } from './data/places.ts';
 import { baseLetter, spellInLatin } from './latin-letters.ts';
 

@@ -1,3 +1,7 @@
+/**
+ * Unpacks the names and periods of places, at the first use of a letter of codes, from the symbols in which the package carries
+ * them (packed-symbols.ts). scripts/pack-fiscal-data.ts packs them.
+ */
 import { daysInMonth } from './calendar-date.ts';
 import { BASE64URL_DIGITS, type Symbols } from './packed-symbols.ts';
 import { dateDigits } from './unpack-codes.ts';

@@ -4,10 +4,15 @@ import type { Clock } from '../clock.ts';
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 
 /**
- * events: events or deliveries were stored. fanOuts: deliveries of an event are still to be stored. deliveries: some have
- * ended. transcriptions: a transcription or its segments changed. keys: an API key was made, revoked or re-encrypted.
- * blocks: an identity was blocked, or a block lifted. rooms: a room was opened with other settings, or closed. segments: final segments of a live transcription were stored, or it
- * has ended. recordings: a recording changed its state, or the worker that listens to its room.
+ * - events: events or deliveries were stored.
+ * - fanOuts: deliveries of an event are still to be stored.
+ * - deliveries: some have ended.
+ * - transcriptions: a transcription or its segments changed.
+ * - segments: final segments of a live transcription were stored, or it has ended.
+ * - keys: an API key was made, revoked or re-encrypted.
+ * - blocks: an identity was blocked, or a block lifted.
+ * - rooms: a room was opened with other settings, or closed.
+ * - recordings: a recording changed its state, or the worker that listens to its room.
  */
 export const CHANGE_TOPICS = [
   'events',

@@ -16,7 +16,7 @@ import type { Block, BlockSubject, RoomStores } from '../store.ts';
 
 /*
  * Blocks keep an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older one
- * (`removeBlocked`). LiveKit itself has no such list, and does not revoke tokens.
+ * (`removeWhenBlocked`). LiveKit itself has no such list, and does not revoke tokens.
  */
 
 export type BlockDeps = {

@@ -3,6 +3,29 @@ import type { KeyQuota } from '../../platform/http/limits/key-limits.ts';
 import { sanitizeText } from '../../platform/storage/statements.ts';
 import type { Connection } from '../../schema/tables.ts';
 
+/*
+ * Names and terms that are likely to be said in a room. They are stored by the room's name, so that they outlive a session.
+ */
+
+type Vocabulary = { readonly room: string; readonly terms: readonly string[] };
+
+export interface VocabularyStore {
+  /** Returns an empty list when the room has none. */
+  find(room: string): Promise<readonly string[]>;
+  /**
+   * Replaces the terms of the room, which remain with the key that gave them first. Returns false, and changes nothing, when
+   * the room has none and the key has given terms to as many rooms as it may.
+   */
+  save(vocabulary: Vocabulary, quota: KeyQuota): Promise<boolean>;
+  /** Counts the rooms to which the key has given terms. */
+  countOfKey(keyId: string): Promise<number>;
+  delete(room: string): Promise<void>;
+}
+
+export interface VocabularyStores {
+  readonly vocabularies: VocabularyStore;
+}
+
 export function createVocabularyStore({ db, dialect, atomically }: Connection): VocabularyStore {
   return {
     find: async (room) => {
@@ -44,27 +67,4 @@ async function saveBelow(
 
 function countOfKey(keyId: string) {
   return sql<number>`(select count(*) from vocabularies where "createdBy" = ${keyId})`;
-}
-
-/*
- * Names and terms that are likely to be said in a room. They are stored by the room's name, so that they outlive a session.
- */
-
-type Vocabulary = { readonly room: string; readonly terms: readonly string[] };
-
-export interface VocabularyStore {
-  /** Returns an empty list when the room has none. */
-  find(room: string): Promise<readonly string[]>;
-  /**
-   * Replaces the terms of the room, which remain with the key that gave them first. Returns false, and changes nothing, when
-   * the room has none and the key has given terms to as many rooms as it may.
-   */
-  save(vocabulary: Vocabulary, quota: KeyQuota): Promise<boolean>;
-  /** Counts the rooms to which the key has given terms. */
-  countOfKey(keyId: string): Promise<number>;
-  delete(room: string): Promise<void>;
-}
-
-export interface VocabularyStores {
-  readonly vocabularies: VocabularyStore;
 }
