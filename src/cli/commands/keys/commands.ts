@@ -3,7 +3,7 @@ import { type Key, LIMITED_KINDS, type OwnKey } from '../../../contract/keys.ts'
 import { usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import {
@@ -17,7 +17,7 @@ import {
   optionalExisting,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { type Column, done, nothing, record } from '../../terminal/result.ts';
+import { type Column, record } from '../../terminal/result.ts';
 
 export const KEY_FIELDS = [
   'id',
@@ -203,11 +203,8 @@ const revoke = defineCommand({
       question: async () =>
         `Revoke ${ids.join(', ')}? Requests that are signed with ${ids.length === 1 ? 'it' : 'them'} will be refused at once.`,
     });
-    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
-      client.keys.revoke(id, { signal }),
-    );
-    if (succeeded.length === 0) return nothing({ exitCode });
-    return done(`Revoked ${succeeded.join(', ')}.`, { exitCode });
+    const revoked = await forEachTarget(context, ids, (id) => client.keys.revoke(id, { signal }));
+    return nameSucceeded(revoked, (names) => `Revoked ${names}.`);
   },
 });
 

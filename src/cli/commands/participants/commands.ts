@@ -7,7 +7,7 @@ import { usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { MAX_LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
 import {
@@ -22,7 +22,7 @@ import {
   wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { type Column, done, nothing, type Result, record } from '../../terminal/result.ts';
+import { type Column, done, type Result, record } from '../../terminal/result.ts';
 
 import { findParticipant } from './find-participant.ts';
 import { forget } from './forget.ts';
@@ -288,15 +288,13 @@ async function setMuted(context: Context, input: Input): Promise<Result> {
     return done(`${identity} publishes ${what} that is ${wanted === 'muted' ? 'not muted' : 'muted'}.`);
   }
   const { signal } = context.io;
-  const { exitCode, succeeded } = await forEachTarget(context, sids, (trackSid) =>
+  const muted = await forEachTarget(context, sids, (trackSid) =>
     wanted === 'muted'
       ? client.participants.mute({ room, identity, trackSid }, { signal })
       : client.participants.unmute({ room, identity, trackSid }, { signal }),
   );
   const verb = wanted === 'muted' ? 'Muted' : 'Unmuted';
-  return succeeded.length === 0
-    ? nothing({ exitCode })
-    : done(`${verb} ${succeeded.join(', ')} of ${identity}.`, { exitCode });
+  return nameSucceeded(muted, (names) => `${verb} ${names} of ${identity}.`);
 }
 
 async function chooseTracks(context: Context, input: Input): Promise<readonly string[]> {

@@ -12,7 +12,7 @@ import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import {
@@ -26,7 +26,7 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
-import { type Column, done, nothing, type Result, record } from '../../terminal/result.ts';
+import { type Column, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { download } from './download-command.ts';
 import { isBeingWritten, RECORDING_FIELDS, RECORDING_LIST, recordingRecord } from './recording-view.ts';
@@ -288,12 +288,10 @@ export const remove = defineCommand({
       what: 'deleting recordings',
       question: () => describeLoss(context, client, ids),
     });
-    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+    const deleted = await forEachTarget(context, ids, (id) =>
       client.recordings.delete(id, { signal: context.io.signal }),
     );
-    return succeeded.length === 0
-      ? nothing({ exitCode })
-      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+    return nameSucceeded(deleted, (names) => `Deleted ${names}.`);
   },
 });
 

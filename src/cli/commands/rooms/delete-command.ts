@@ -4,12 +4,12 @@ import type { ClosedRoom } from '../../../contract/rooms.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { futureMoment, type Moment } from '../../framework/moments.ts';
 import { choice, defineCommand, listOfExisting, option } from '../../framework/parameters.ts';
-import { type Column, done, nothing } from '../../terminal/result.ts';
+import type { Column } from '../../terminal/result.ts';
 
 export const remove = defineCommand({
   noun: 'rooms',
@@ -46,12 +46,11 @@ export const remove = defineCommand({
     });
     const { reopen } = input;
     const until = input.until?.(context.io.clock());
-    const { exitCode, succeeded } = await forEachTarget(context, input.rooms, (room) =>
+    const deleted = await forEachTarget(context, input.rooms, (room) =>
       client.rooms.delete(room, { reopen, until, signal: context.io.signal }),
     );
-    if (succeeded.length === 0) return nothing({ exitCode });
     const kept = describeKept(input, ', which nobody can enter', until);
-    return done(`Deleted ${succeeded.join(', ')}${kept}.`, { exitCode });
+    return nameSucceeded(deleted, (names) => `Deleted ${names}${kept}.`);
   },
 });
 

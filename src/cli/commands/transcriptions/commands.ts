@@ -8,7 +8,7 @@ import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { pastMoment } from '../../framework/moments.ts';
@@ -23,7 +23,7 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
-import { type Column, done, nothing, record } from '../../terminal/result.ts';
+import { type Column, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 import { printHint, type Terminal } from '../../terminal/terminal.ts';
 import {
@@ -122,12 +122,10 @@ const remove = defineCommand({
       what: 'deleting transcriptions',
       question: () => describeLoss(context, client, ids),
     });
-    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+    const deleted = await forEachTarget(context, ids, (id) =>
       client.transcriptions.delete(id, { signal: context.io.signal }),
     );
-    return succeeded.length === 0
-      ? nothing({ exitCode })
-      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+    return nameSucceeded(deleted, (names) => `Deleted ${names}.`);
   },
 });
 

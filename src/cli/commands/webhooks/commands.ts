@@ -5,7 +5,7 @@ import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { MAX_LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
@@ -203,12 +203,10 @@ const remove = defineCommand({
       what: 'deleting webhooks',
       question: () => describeLoss(context, ids),
     });
-    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+    const deleted = await forEachTarget(context, ids, (id) =>
       client.webhooks.delete(id, { signal: context.io.signal }),
     );
-    return succeeded.length === 0
-      ? nothing({ exitCode })
-      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+    return nameSucceeded(deleted, (names) => `Deleted ${names}.`);
   },
 });
 

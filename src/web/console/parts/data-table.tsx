@@ -10,6 +10,7 @@ import {
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { Link } from 'wouter';
 
 const FEATURES = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns });
 const ROW_HEIGHT = 44;
@@ -200,4 +201,13 @@ function defineColumn<Row extends object>(column: TableColumn<Row>): ColumnDef<t
 
 function cellClass<Row>(column: TableColumn<Row> | undefined): string {
   return column?.isSecondary === true ? 'cell cell-secondary' : 'cell';
+}
+
+/** The link of a row, which its cells make larger; a click on it does not count as one on the row. */
+export function CellLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <Link href={href} className="cell-link" onClick={(event) => event.stopPropagation()}>
+      {children}
+    </Link>
+  );
 }

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Captions, Download, Trash2 } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { Recording } from '../../../contract/recordings.ts';
 import type { PostTranscriptionDetail } from '../../../contract/transcription.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
@@ -111,11 +111,7 @@ const COLUMNS: readonly TableColumn<Recording>[] = [
     id: 'room',
     heading: 'Room',
     width: 'minmax(7rem, 2fr)',
-    cell: ({ recordingId, roomId }) => (
-      <Link href={toLink(recordingId)} className="cell-link" onClick={(event) => event.stopPropagation()}>
-        {roomId}
-      </Link>
-    ),
+    cell: ({ recordingId, roomId }) => <CellLink href={toLink(recordingId)}>{roomId}</CellLink>,
   },
   {
     id: 'status',

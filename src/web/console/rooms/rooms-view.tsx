@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
 import type { LiveFacts } from '../api/live-facts.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -76,11 +76,7 @@ function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
       heading: 'Room',
       width: 'minmax(7rem, 2fr)',
       sortBy: ({ name }) => name,
-      cell: ({ name }) => (
-        <Link href={roomLink(name)} className="cell-link" onClick={(event) => event.stopPropagation()}>
-          {name}
-        </Link>
-      ),
+      cell: ({ name }) => <CellLink href={roomLink(name)}>{name}</CellLink>,
     },
     {
       id: 'participants',

@@ -1,12 +1,12 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { SESSION_STATUSES, type SessionStatus as Status } from '../../../contract/choices.ts';
 import type { Session } from '../../../contract/sessions.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
@@ -169,15 +169,7 @@ const COLUMNS: readonly TableColumn<Session>[] = [
     id: 'room',
     heading: 'Room',
     width: 'minmax(6rem, 2fr)',
-    cell: ({ sessionId, roomId }) => (
-      <Link
-        href={`/sessions/${sessionId}`}
-        className="cell-link"
-        onClick={(event) => event.stopPropagation()}
-      >
-        {roomId}
-      </Link>
-    ),
+    cell: ({ sessionId, roomId }) => <CellLink href={`/sessions/${sessionId}`}>{roomId}</CellLink>,
   },
   {
     id: 'status',

@@ -7,7 +7,7 @@ import type { TranscriptHit } from '../../../contract/words.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { useDebounced } from '../parts/use-pages.ts';
@@ -151,13 +151,7 @@ const COLUMNS: readonly TableColumn<PostTranscription>[] = [
     heading: 'Room',
     width: 'minmax(7rem, 2fr)',
     cell: ({ transcriptionId, roomId }) => (
-      <Link
-        href={`/transcriptions/${transcriptionId}`}
-        className="cell-link"
-        onClick={(event) => event.stopPropagation()}
-      >
-        {roomId}
-      </Link>
+      <CellLink href={`/transcriptions/${transcriptionId}`}>{roomId}</CellLink>
     ),
   },
   {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { DAY_MS } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -68,11 +68,7 @@ const COLUMNS: readonly TableColumn<Webhook>[] = [
     id: 'url',
     heading: 'URL',
     width: 'minmax(10rem, 3fr)',
-    cell: ({ id, url }) => (
-      <Link href={`/webhooks/${id}`} className="cell-link" onClick={(event) => event.stopPropagation()}>
-        {url}
-      </Link>
-    ),
+    cell: ({ id, url }) => <CellLink href={`/webhooks/${id}`}>{url}</CellLink>,
   },
   {
     id: 'health',
