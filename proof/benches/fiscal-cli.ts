@@ -7,7 +7,7 @@ import { mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { generate } from '../../src/fiscal/index.ts';
 import { LAUNCHER, ROOT } from '../../test/support/parts/built.ts';
 import { median } from '../support/statistics.ts';
-import { inventPeople } from './fiscal/people.ts';
+import { generateCodes, inventPeople } from './fiscal/people.ts';
 
 const folder = `${ROOT}.cache/bench-fiscal-cli/`;
 const asOf = '2026-11-21';
@@ -17,11 +17,7 @@ type Cost = { readonly wallMs: number; readonly cpuMs: number; readonly memoryMb
 const main = async (): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   const people = inventPeople(100_000);
-  const codes = people.map((person) => {
-    const generated = generate(person, { asOf });
-    if (!generated.ok) throw new Error(JSON.stringify(generated.faults));
-    return generated.codiceFiscale;
-  });
+  const codes = generateCodes({ generate }, people, asOf);
   const lines = write('codes-10m.txt', '', codes.map((code) => `${code}\n`).join(''), 100);
   const csv = write(
     'people-1m.csv',
@@ -41,38 +37,22 @@ const main = async (): Promise<void> => {
   );
   const wrong = write('wrong-1m.txt', '', codes.map((code) => `${wrongCode(code)}\n`).join(''), 10);
   start(codes[0] ?? '');
-  await stream('check -, 10,000,000 lines', lines, 10_000_000, ['check', '-'], {
-    perSecond: 1e6,
-    memoryMb: 120,
-  });
-  await stream('check - --json, 10,000,000 lines', lines, 10_000_000, ['check', '-', '--json']);
-  await stream('check -, 1,000,000 invalid lines', wrong, 1_000_000, ['check', '-']);
-  await stream('check --column, CSV of 1,000,000 rows', csv, 1_000_000, ['check', '-', '--column', 'cf'], {
-    perSecond: 200_000,
-    memoryMb: 150,
-  });
-  await stream(
-    'check --column, CSV of 1,000,000 rows, a tenth bad',
-    tenthBad,
-    1_000_000,
-    ['check', '-', '--column', 'cf'],
-    { perSecond: 200_000, memoryMb: 150 },
-  );
-  await stream(
-    'generate --append, CSV of 1,000,000 rows',
-    csv,
-    1_000_000,
-    ['generate', '-', '--csv', '--append'],
-    { perSecond: 100_000, memoryMb: 150 },
-  );
-  await stream(
-    'generate --append, CSV of 1,000,000 rows, a tenth bad',
-    tenthBad,
-    1_000_000,
-    ['generate', '-', '--csv', '--append'],
-    { perSecond: 100_000, memoryMb: 150 },
-  );
-  await stream('decode -, 10,000,000 lines', lines, 10_000_000, ['decode', '-']);
+  const ten = { input: lines, count: 10_000_000 };
+  await stream('check -, 10,000,000 lines', ten, ['check', '-'], { perSecond: 1e6, memoryMb: 120 });
+  await stream('check - --json, 10,000,000 lines', ten, ['check', '-', '--json']);
+  await stream('check -, 1,000,000 invalid lines', { input: wrong, count: 1_000_000 }, ['check', '-']);
+  for (const [name, input] of [
+    ['', csv],
+    [', a tenth bad', tenthBad],
+  ] as const) {
+    const rows = { input, count: 1_000_000 };
+    const checks = `check --column, CSV of 1,000,000 rows${name}`;
+    await stream(checks, rows, ['check', '-', '--column', 'cf'], { perSecond: 200_000, memoryMb: 150 });
+    const generates = `generate --append, CSV of 1,000,000 rows${name}`;
+    const words = ['generate', '-', '--csv', '--append'];
+    await stream(generates, rows, words, { perSecond: 100_000, memoryMb: 150 });
+  }
+  await stream('decode -, 10,000,000 lines', ten, ['decode', '-']);
 };
 
 const CSV_HEADER = 'id,surname,name,gender,day,month,year,city,province,cf\n';
@@ -133,16 +113,15 @@ const processMs = (args: readonly string[]): number => {
 
 const stream = async (
   work: string,
-  file: string,
-  lines: number,
+  { input, count }: { readonly input: string; readonly count: number },
   words: readonly string[],
   goal?: { readonly perSecond: number; readonly memoryMb: number },
 ): Promise<void> => {
-  const used = await cost([LAUNCHER, 'cf', ...words], file);
-  const perSecond = (lines / used.cpuMs) * 1000;
+  const used = await cost([LAUNCHER, 'cf', ...words], input);
+  const perSecond = (count / used.cpuMs) * 1000;
   const goals = goal === undefined ? '' : `; goal ${format(goal.perSecond)}/s, below ${goal.memoryMb} MB`;
   console.log(
-    `${work}: ${format(perSecond)}/s of one core (${format((lines / used.wallMs) * 1000)}/s by the clock), ${used.memoryMb.toFixed(0)} MB${goals}`,
+    `${work}: ${format(perSecond)}/s of one core (${format((count / used.wallMs) * 1000)}/s by the clock), ${used.memoryMb.toFixed(0)} MB${goals}`,
   );
 };
 

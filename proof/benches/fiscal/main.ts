@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { writeFiscalIndex } from '../../../scripts/build/fiscal.ts';
 import { median, percentile } from '../../support/statistics.ts';
-import { type BenchPerson, inventPeople } from './people.ts';
+import { type BenchPerson, generateCodes, inventPeople } from './people.ts';
 
 type Library = typeof import('../../../src/fiscal/index.ts');
 
@@ -21,11 +21,7 @@ const main = async (): Promise<void> => {
   const file = await buildLibrary();
   const library = (await import(pathToFileURL(file).href)) as Library;
   const people = inventPeople(20_000);
-  const codes = people.map((person) => {
-    const generated = library.generate(person, { asOf });
-    if (!generated.ok) throw new Error(JSON.stringify(generated.faults));
-    return generated.codiceFiscale;
-  });
+  const codes = generateCodes(library, people, asOf);
   const peers = isOwnOnly ? [] : await loadPeers();
   await agree(peers, people, codes);
   await rates(library, peers, people, codes);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import type { Person } from '../../../src/fiscal/index.ts';
+import type { generate, Person } from '../../../src/fiscal/index.ts';
 
 export type BenchPerson = Omit<Person, 'birthDate' | 'province'> & {
   readonly birthDate: { readonly year: number; readonly month: number; readonly day: number };
@@ -34,6 +34,18 @@ export const inventPeople = (count: number): BenchPerson[] => {
     };
   });
 };
+
+/** Returns the codes of the people, by the library that is measured. */
+export const generateCodes = (
+  library: { readonly generate: typeof generate },
+  people: readonly BenchPerson[],
+  asOf: string,
+): readonly string[] =>
+  people.map((person) => {
+    const generated = library.generate(person, { asOf });
+    if (!generated.ok) throw new Error(JSON.stringify(generated.faults));
+    return generated.codiceFiscale;
+  });
 
 type Comune = { readonly name: string; readonly province: string };
 

@@ -1,5 +1,5 @@
 import { check, decode, generate, match, suggestPlaces } from '../../../src/fiscal/index.ts';
-import { inventPeople } from '../fiscal/people.ts';
+import { generateCodes, inventPeople } from '../fiscal/people.ts';
 import type { Operation } from './count-work.ts';
 
 const AS_OF = '2026-01-01';
@@ -7,10 +7,7 @@ const COUNT = 2_000;
 
 export function fiscalOperations(): readonly Operation[] {
   const people = inventPeople(COUNT);
-  const codes = people.flatMap((person) => {
-    const generated = generate(person, { asOf: AS_OF });
-    return generated.ok ? [generated.codiceFiscale] : [];
-  });
+  const codes = generateCodes({ generate }, people, AS_OF);
   const each = (name: string, run: (at: number) => void): Operation => ({
     name,
     times: COUNT,

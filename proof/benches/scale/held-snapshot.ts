@@ -1,11 +1,7 @@
 import { Client } from 'pg';
-import { openStore } from '../../../src/server/app/create-store.ts';
-import type { Store } from '../../../src/server/app/store.ts';
-import type { Log } from '../../../src/server/platform/log.ts';
-import { systemClock } from '../../../src/server/platform/system.ts';
-import { percentile, timed } from '../../support/statistics.ts';
+import { median, timed } from '../../support/statistics.ts';
 import { postgresDatabase } from '../webhooks/stage.ts';
-import { newDelivery, newEvent } from './serial-section.ts';
+import { newDelivery, newEvent, openBenchStore, registerWebhook } from './bench-store.ts';
 
 /*
  * `node proof/benches/scale/held-snapshot.ts` measures claims of due deliveries on PostgreSQL while another connection holds a
@@ -20,11 +16,9 @@ const ROUNDS = { before: 20, during: 100, after: 20 } as const;
 /** Each experiment reports its last rounds. */
 const REPORTED = 20;
 const OWNER = 'bench';
-const WEBHOOK = 'whk_bench';
-const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
 const database = await postgresDatabase();
-const store = await openStore({ database: database.options, clock: systemClock, log });
+const store = await openBenchStore(database);
 const url = 'databaseUrl' in database.options ? database.options.databaseUrl : '';
 const dump = new Client({ connectionString: url });
 await dump.connect();
@@ -43,15 +37,6 @@ try {
   await database.close();
 }
 
-async function registerWebhook({ webhooks }: Store): Promise<void> {
-  await webhooks.insert({
-    ...{ id: WEBHOOK, url: 'https://receiver.example', events: ['*'], ordering: 'none', createdBy: 'root' },
-    createdBy: 'root',
-    ...{ secret: 'sealed', previousSecret: null, previousSecretUntil: null },
-    ...{ createdAt: Date.now(), updatedAt: Date.now() },
-  });
-}
-
 type Times = { readonly claim: number[]; readonly nothing: number[]; readonly next: number[] };
 
 async function measure(part: string, rounds: number): Promise<void> {
@@ -61,10 +46,10 @@ async function measure(part: string, rounds: number): Promise<void> {
   for (let index = 0; index < 200; index += 1) {
     smallest.push((await timed(() => dump.query('select 1')))[0]);
   }
-  const floorMs = percentile(smallest, 0.5);
+  const floorMs = median(smallest);
   const show = (all: readonly number[]): string => {
-    const median = percentile(all.slice(-REPORTED), 0.5);
-    return `${median.toFixed(2)} ms (${(median / floorMs).toFixed(0)} x select 1)`;
+    const middle = median(all.slice(-REPORTED));
+    return `${middle.toFixed(2)} ms (${(middle / floorMs).toFixed(0)} x select 1)`;
   };
   console.log(
     `${part}: claim of ${BATCH} ${show(times.claim)}, claim of nothing ${show(times.nothing)}, ` +
@@ -75,7 +60,7 @@ async function measure(part: string, rounds: number): Promise<void> {
 async function runRound({ claim, nothing, next }: Times): Promise<void> {
   const events = Array.from({ length: BATCH }, newEvent);
   const unleased = { leaseOwner: null, leaseUntil: null };
-  const deliveries = events.map(({ id }) => ({ ...newDelivery(id), ...unleased, webhookId: WEBHOOK }));
+  const deliveries = events.map(({ id }) => ({ ...newDelivery(id), ...unleased }));
   await store.events.insertAll(events, deliveries);
   const [claimMs, jobs] = await timed(claimDue);
   if (jobs.length !== BATCH) throw new Error(`${jobs.length} deliveries were claimed`);

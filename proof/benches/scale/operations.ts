@@ -93,12 +93,7 @@ async function postEvents(stage: BenchStage, count: number, callers: number): Pr
   );
   lifecycles += count;
   const pools = stage.instances.map(({ url }) => new Pool(url, { connections: callers }));
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: Math.min(callers, count) }, async () => {
-      for (let at = next++; at < count; at = next++) await postLifecycle(rooms[at] ?? [], pools);
-    }),
-  );
+  await forEach({ count, callers }, (at) => postLifecycle(rooms[at] ?? [], pools));
   await Promise.all(pools.map((pool) => pool.close()));
 }
 
@@ -123,18 +118,8 @@ function calls(name: string, method: 'GET' | 'POST', callOf: (stage: BenchStage)
     times: REQUESTS,
     run: async (stage) => {
       const { path, body } = callOf(stage);
-      const { keys } = stage.fleet;
-      const clients = stage.instances.map(({ url }) => createSignedClient(url, keys, CALLERS));
-      let next = 0;
-      await Promise.all(
-        Array.from({ length: CALLERS }, async () => {
-          for (let at = next++; at < REQUESTS; at = next++) {
-            const response = await clients[at % clients.length]?.call(method, path, body);
-            if (response?.status !== 200) throw new Error(`${path} responded with ${response?.status}`);
-          }
-        }),
-      );
-      await Promise.all(clients.map((client) => client.close()));
+      const call = { method, path, ...(body !== undefined && { body }) };
+      await callEach(stage, { count: REQUESTS, callers: CALLERS }, () => call);
     },
   };
 }
@@ -144,6 +129,8 @@ const ROOMS = 100;
 const ROOM_REQUESTS = 1_000;
 
 const ROOM_CALLERS = 16;
+
+const ALL_ROOMS = { count: ROOMS, callers: ROOM_CALLERS };
 
 /** Long enough for a comparison with the media server. */
 const IDLE_SECONDS = 30;
@@ -223,7 +210,10 @@ function reads(name: string, toPath: (room: string) => string): Operation<MediaS
     times: ROOM_REQUESTS,
     prepare: openRooms,
     run: (stage) =>
-      callEach(stage, ROOM_REQUESTS, (index) => ({ method: 'GET', path: toPath(roomName(index)) })),
+      callEach(stage, { count: ROOM_REQUESTS, callers: ROOM_CALLERS }, (index) => ({
+        method: 'GET',
+        path: toPath(roomName(index)),
+      })),
     finish: closeRooms,
   };
 }
@@ -240,13 +230,13 @@ async function openRooms(stage: MediaStage): Promise<void> {
 
 async function createRooms(stage: MediaStage): Promise<void> {
   round += 1;
-  await callEach(stage, ROOMS, (index) => ({
+  await callEach(stage, ALL_ROOMS, (index) => ({
     ...{ method: 'POST', path: '/v1/rooms', body: { name: roomName(index) } },
   }));
 }
 
 async function deleteRooms(stage: MediaStage): Promise<void> {
-  await callEach(stage, ROOMS, (index) => ({ method: 'DELETE', path: `/v1/rooms/${roomName(index)}` }));
+  await callEach(stage, ALL_ROOMS, (index) => ({ method: 'DELETE', path: `/v1/rooms/${roomName(index)}` }));
 }
 
 async function closeRooms(stage: MediaStage): Promise<void> {
@@ -257,7 +247,7 @@ async function closeRooms(stage: MediaStage): Promise<void> {
 /** Sends a request for each room, and waits for the deliveries of the events that follow. */
 async function inEachRoom(stage: MediaStage, method: RoomCall['method'], path: string): Promise<void> {
   const body = path.endsWith('/start') ? {} : undefined;
-  await callEach(stage, ROOMS, (index) => ({
+  await callEach(stage, ALL_ROOMS, (index) => ({
     ...{ method, path: `/v1/rooms/${roomName(index)}${path}` },
     ...(body !== undefined && { body }),
   }));
@@ -266,25 +256,32 @@ async function inEachRoom(stage: MediaStage, method: RoomCall['method'], path: s
 
 type RoomCall = { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object };
 
+type Amount = { readonly count: number; readonly callers: number };
+
+/** Sends the requests to all instances in turn, from so many callers at a time. */
 async function callEach(
-  { fleet, instances }: MediaStage,
-  count: number,
+  { fleet, instances }: BenchStage,
+  { count, callers }: Amount,
   callOf: (index: number) => RoomCall,
 ): Promise<void> {
-  const clients = instances.map(({ url }) => createSignedClient(url, fleet.keys, ROOM_CALLERS));
+  const clients = instances.map(({ url }) => createSignedClient(url, fleet.keys, callers));
+  await forEach({ count, callers }, async (at) => {
+    const { method, path, body } = callOf(at);
+    const response = await clients[at % clients.length]?.call(method, path, body);
+    if (response === undefined || response.status >= 300) {
+      throw new Error(`${method} ${path} responded with ${response?.status} ${response?.text}`);
+    }
+  });
+  await Promise.all(clients.map((client) => client.close()));
+}
+
+async function forEach({ count, callers }: Amount, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   await Promise.all(
-    Array.from({ length: ROOM_CALLERS }, async () => {
-      for (let at = next++; at < count; at = next++) {
-        const { method, path, body } = callOf(at);
-        const response = await clients[at % clients.length]?.call(method, path, body);
-        if (response === undefined || response.status >= 300) {
-          throw new Error(`${method} ${path} responded with ${response?.status} ${response?.text}`);
-        }
-      }
+    Array.from({ length: Math.min(callers, count) }, async () => {
+      for (let at = next++; at < count; at = next++) await work(at);
     }),
   );
-  await Promise.all(clients.map((client) => client.close()));
 }
 
 /** Resolves when no further delivery has arrived for a while. */

@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
-import type { Log } from '../../../src/server/platform/log.ts';
-import { systemClock } from '../../../src/server/platform/system.ts';
 import { fill, openFiller } from '../../support/fill.ts';
 import { percentile } from '../../support/statistics.ts';
 import { type Database, postgresDatabase } from '../webhooks/stage.ts';
-import { newDelivery, newEvent } from './serial-section.ts';
+import { newDelivery, newEvent, openBenchStore, registerWebhook } from './bench-store.ts';
 
 /*
  * `node proof/benches/scale/retention.ts` measures what the purge of old rows costs on PostgreSQL while events arrive. Of 1,000,000
@@ -22,10 +19,9 @@ const SECONDS = 15;
 const BATCH = 500;
 const PAUSE_MS = 50;
 const DAY_SHARE = 1 / 30;
-const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
 const database = await postgresDatabase();
-const store = await openStore({ database: database.options, clock: systemClock, log });
+const store = await openBenchStore(database);
 try {
   await registerWebhook(store);
   await fillDatabase(database);
@@ -48,18 +44,6 @@ try {
 } finally {
   await store.close();
   await database.close();
-}
-
-async function registerWebhook({ webhooks }: Store): Promise<void> {
-  const secrets = { secret: 'sealed', previousSecret: null, previousSecretUntil: null };
-  const webhook = {
-    id: 'whk_bench',
-    url: 'https://receiver.example',
-    events: ['*'],
-    ordering: 'none',
-    createdBy: 'root',
-  } as const;
-  await webhooks.insert({ ...webhook, ...secrets, createdAt: 1, updatedAt: 1 });
 }
 
 async function fillDatabase({ options }: Database): Promise<void> {

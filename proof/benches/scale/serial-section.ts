@@ -1,7 +1,5 @@
-import { openStore } from '../../../src/server/app/create-store.ts';
-import type { Log } from '../../../src/server/platform/log.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import type { Database } from '../webhooks/stage.ts';
+import { newDelivery, newEvent, openBenchStore } from './bench-store.ts';
 
 /** Milliseconds during which a transaction of events prevents the commit of all others. */
 export type SerialSection = { readonly perTransactionMs: number; readonly perEventMs: number };
@@ -9,15 +7,14 @@ export type SerialSection = { readonly perTransactionMs: number; readonly perEve
 const CALLERS = 8;
 const SECONDS = 4;
 const LARGE = 250;
-const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
 /**
  * Every transaction takes the positions of its events from one row, and locks the row until its commit is on disk. Callers
  * that do nothing else wait for each other at this row. Therefore the reciprocal of their rate is the time for which one
  * transaction holds the lock.
  */
-export async function measureSerialSection({ options }: Database): Promise<SerialSection> {
-  const store = await openStore({ database: options, clock: systemClock, log });
+export async function measureSerialSection(database: Database): Promise<SerialSection> {
+  const store = await openBenchStore(database);
   const computeTime = async (size: number): Promise<number> => {
     const startedAt = performance.now();
     const until = startedAt + SECONDS * 1_000;
@@ -39,28 +36,4 @@ export async function measureSerialSection({ options }: Database): Promise<Seria
   await store.close();
   const perEventMs = (many - one) / (LARGE - 1);
   return { perEventMs, perTransactionMs: one - perEventMs };
-}
-
-export function newEvent() {
-  const id = systemIds.next();
-  const now = Date.now();
-  const participant = { sid: 'PA_4bPp8Vi9S6Dd', identity: 'ada', name: 'Ada Lovelace' };
-  const room = { id: 'RM_hycBMAjmt6Ub', name: 'demo', numParticipants: 3 };
-  return {
-    ...{ id: `evt_${id}`, sourceId: `EV_${id}`, type: 'participant_joined', room: 'demo', roomSid: room.id },
-    ...{
-      sequence: 1,
-      payload: JSON.stringify({ timestamp: new Date(now).toISOString(), room, participant }),
-    },
-    ...{ occurredAt: now, createdAt: now, traceparent: null },
-  };
-}
-
-export function newDelivery(eventId: string) {
-  const now = Date.now();
-  return {
-    ...{ id: `dlv_${systemIds.next()}`, webhookId: 'whk_bench', eventId, eventName: 'participant_joined' },
-    ...{ dueAt: now, createdAt: now, leaseOwner: 'bench', leaseUntil: now + 15_000 },
-    ...{ orderingKey: null, sequence: null },
-  };
 }

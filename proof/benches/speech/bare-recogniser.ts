@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { openTestModel, speechRecordings, testModel } from '../../../test/support/parts/speech-model.ts';
+import { processorSeconds } from '../../support/process-figures.ts';
 
 /** A transcription of samples in memory. */
 type Heard = {
@@ -59,10 +60,9 @@ async function transcribe(samples: Float32Array): Promise<Heard> {
   for (const segment of [...detector.push(samples), ...detector.flush()]) {
     texts.push((await engine.recognise({ samples: segment.samples, language: 'en' })).text);
   }
-  const { user, system } = process.cpuUsage(before);
   return {
     seconds: (performance.now() - startedAt) / 1000,
-    processorSeconds: (user + system) / 1e6,
+    processorSeconds: processorSeconds(before),
     text: texts.join(' '),
   };
 }

@@ -24,6 +24,7 @@ import {
 } from '../../../src/server/transcription/engines/speech.ts';
 import { installedModels } from '../../../src/server/transcription/models/model-store.ts';
 import { countWordErrors, type WordErrors } from '../../../test/support/word-error-rate.ts';
+import { processorSeconds } from '../../support/process-figures.ts';
 
 export type ModelBench = {
   readonly language: string | undefined;
@@ -65,13 +66,8 @@ export async function benchModel(nameOrFolder: string, options: ModelBench): Pro
   const files = createRecordingFiles({ clock: systemClock, storage: undefined, directory: audioFolder });
   const audio = createFfmpegAudio({ files, clock: systemClock, log: createLog('fatal'), program: ffmpeg });
   const createDetector = (spoken: string) => speech.createDetector(BENCH_PAUSE_SECONDS, spoken);
-  const deps = { audio, engine: speech.engine, createDetector, processorSeconds };
+  const deps = { audio, engine: speech.engine, createDetector };
   return await benchFiles(deps, { ...options, language });
-}
-
-function processorSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
 }
 
 type BenchDeps = {
@@ -79,8 +75,6 @@ type BenchDeps = {
   readonly audio: RecordingAudio;
   readonly engine: SpeechEngine;
   readonly createDetector: (language: string) => VoiceActivityDetector;
-  /** Processor time of this process so far, in seconds. */
-  readonly processorSeconds: () => number;
 };
 
 type BenchRequest = {
@@ -142,7 +136,7 @@ async function benchFile(
   { language, signal }: BenchRequest,
   { file, reference }: Pair,
 ): Promise<BenchedFile> {
-  const before = deps.processorSeconds();
+  const before = processorSeconds();
   const detector = deps.createDetector(language);
   const texts: string[] = [];
   const recognise = async (segments: readonly VoicedSegment[]): Promise<void> => {
@@ -164,6 +158,6 @@ async function benchFile(
   return {
     ...countWordErrors(await readFile(reference, 'utf8'), text),
     ...{ file, text, audioSeconds: samples / SAMPLE_RATE },
-    processorSeconds: deps.processorSeconds() - before,
+    processorSeconds: processorSeconds() - before,
   };
 }

@@ -8,6 +8,7 @@ import {
 import { observeRecording } from '../../../test/support/observe-recording.ts';
 import { openTestModel } from '../../../test/support/parts/speech-model.ts';
 import { Random } from '../../../test/support/random.ts';
+import { processorSeconds } from '../../support/process-figures.ts';
 import { joinSpeaker, SPEAKER_RATE } from './live.ts';
 import type { SpeechStage } from './stage.ts';
 
@@ -50,17 +51,16 @@ function inRoom(samples: Float32Array, seed: number): Float32Array {
 
 function measureDetectors(tracks: Tracks): number {
   const speech = openTestModel();
-  let [processorSeconds, seconds] = [0, 0];
+  let [used, seconds] = [0, 0];
   for (const samples of tracks.values()) {
     const detector = speech.createTurnDetector();
     const before = process.cpuUsage();
     for (let at = 0; at < samples.length; at += FRAME) detector.push(samples.subarray(at, at + FRAME));
-    const { user, system } = process.cpuUsage(before);
-    processorSeconds += (user + system) / 1e6;
+    used += processorSeconds(before);
     seconds = samples.length / SAMPLE_RATE;
     detector.close();
   }
-  return processorSeconds / seconds;
+  return used / seconds;
 }
 
 async function measureWorker(
