@@ -190,7 +190,7 @@ function checkWorkers(check: 'recorder' | 'ingress worker', count: WorkerCount):
     check,
     status: 'fault',
     detail: "none is connected to the media server's Redis",
-    next: `run the image ${IMAGES[check]} on that Redis, with the media server's key; rtc help recorder has the command`,
+    next: `run the image ${IMAGES[check]} on that Redis, with a key of its own among the media server's; rtc help recorder has the command`,
   };
 }
 

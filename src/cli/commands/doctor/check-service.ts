@@ -364,4 +364,4 @@ const START_INGRESS =
   'run the image livekit/ingress (INGRESS_CONFIG_BODY as of a recorder) where that address leads to; rtc help recorder has the command';
 /** A hint in one line; `rtc help recorder` has the whole command. */
 const START_RECORDER =
-  'run the image livekit/egress (EGRESS_CONFIG_BODY with api_key, api_secret, ws_url and redis.address of the media server); rtc help recorder has the command';
+  'run the image livekit/egress (EGRESS_CONFIG_BODY with api_key and api_secret, a pair of its own among the media server’s keys, ws_url and redis.address); rtc help recorder has the command';

@@ -122,11 +122,15 @@ export const TOPICS: Readonly<Record<string, string>> = {
 
   with this egress.yaml:
 
-    api_key: KEY                 # the media server's: LIVEKIT_API_KEY, or
-    api_secret: SECRET           # livekitApiKey in credentials.json of rtc dev
+    api_key: KEY                 # a pair of its own among the media server's
+    api_secret: SECRET           # keys; with rtc dev that of credentials.json
     ws_url: ws://127.0.0.1:7880  # address of the media server
     redis: { address: "127.0.0.1:6379" }
     cpu_cost: { room_composite_cpu_cost: 2 }    # with fewer than 4 processors
+
+  In the media server's configuration that pair is one more line, for example
+  keys: { …, egress: SECRET }. It can then be changed alone. The pair of
+  LIVEKIT_API_KEY, which signs tokens, works too.
 
   A worker for streams is the image livekit/ingress with INGRESS_CONFIG_BODY and
   the same first four settings. It listens on port 1935 for RTMP and on 8080 for
