@@ -41,6 +41,11 @@ export function createPresenceStore(connection: Connection): PresenceStore {
         .where('endedAt', 'is', null)
         .orderBy('sid')
         .execute(),
+    listOpened: async (since, limit) => {
+      const newest = db.selectFrom('roomSessions').select('name').where('createdAt', '>=', since);
+      const rows = await newest.orderBy('createdAt', 'desc').limit(limit).execute();
+      return rows.map(({ name }) => name);
+    },
     findRoomAt: (name, at) => findRoomAt(connection, name, at),
     findParticipant: (sid) =>
       db.selectFrom('participantSessions').selectAll().where('sid', '=', sid).executeTakeFirst(),

@@ -110,6 +110,8 @@ export interface PresenceStore {
   isAnyRoomOpen(): Promise<boolean>;
   /** Lists the open sessions, in the order of their sids. */
   listOpenRooms(): Promise<readonly ListedRoom[]>;
+  /** Lists the names of sessions that were opened at `since` or later, the newest first. */
+  listOpened(since: number, limit: number): Promise<readonly string[]>;
   /** Finds the last session of that name that was opened at `at` or before. */
   findRoomAt(name: string, at: number): Promise<RoomSession | undefined>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;

@@ -8,6 +8,12 @@ export type ListRoomsDeps = {
   readonly mediaServer: Pick<MediaServer, 'listRooms'>;
   readonly recentCounts: RecentCounts;
   readonly sharedRooms: SharedRooms;
+  readonly store: {
+    readonly presence: {
+      /** Lists the names of sessions that were opened at `since` (Unix milliseconds) or later, the newest first. */
+      listOpened(since: number, limit: number): Promise<readonly string[]>;
+    };
+  };
 };
 
 const CURSOR = cursorCodec('rooms', 'string');
@@ -16,20 +22,19 @@ type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string 
 
 /**
  * Lists a page of the rooms by name. The media server has neither an order nor pages. Therefore the cursor is the last name of
- * the previous page: rooms that open and close in the meantime neither shift nor repeat the others. First pages within a
- * second share one list of all names, and the next pages use it for longer. A page reads its own rooms by name, and is shorter
- * when some of these were closed.
+ * the previous page: rooms that open and close in the meantime neither shift nor repeat the others. All names are read every
+ * ten seconds; rooms that opened in the meantime are those whose events are stored. A page reads its own rooms by name, so that
+ * it costs what it shows, and is shorter when some of these were closed.
  */
 export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage): Promise<RoomList> {
   const { mediaServer, recentCounts, sharedRooms } = deps;
-  const maxAgeMs = cursor === undefined ? SHARED_MS : NAMES_LIFETIME_MS;
   let known: KnownRooms = {};
   const { rows: names, nextCursor } = await readPage(
     CURSOR,
     { cursor, limit: limit ?? MOST_LISTED },
     {
       read: async ({ after: [after] = [''], limit: most }) => {
-        const all = await sharedRooms.readNames(maxAgeMs, () => mediaServer.listRooms());
+        const all = await sharedRooms.readNames(deps);
         known = all;
         const found = all.names.findIndex((name) => name > after);
         return found === -1 ? [] : all.names.slice(found, found + most);
@@ -66,17 +71,20 @@ type KnownRooms = {
   readonly rooms?: readonly Room[];
 };
 
-type KnownNames = KnownRooms & { readonly names: readonly string[] };
+/** `at` (Unix milliseconds) is when they began to be read. */
+type KnownNames = { readonly names: readonly string[]; readonly at: number };
+
+type NameSource = Pick<ListRoomsDeps, 'mediaServer' | 'store'>;
 
 /** What the lists of all rooms have read, for other callers. */
 export type SharedRooms = {
-  /** Returns the names that were read in the last `maxAgeMs`, in order, or reads them. Callers during a read share it. */
-  readonly readNames: (maxAgeMs: number, list: () => Promise<readonly Room[]>) => Promise<KnownNames>;
+  /** Returns the names of all rooms in order. Callers during a read share it. */
+  readonly readNames: (source: NameSource) => Promise<KnownNames & KnownRooms>;
   /** Returns the whole list that was read within the last second, or reads it. */
   readonly readList: (list: () => Promise<Buffer>) => Promise<Buffer>;
   /** A caller who has opened, changed or closed a room must find that in the next list. */
-  readonly forget: () => void;
-  /** Whoever got the event of a join or leave must find it in the next list; further pages may go on with their names. */
+  readonly forget: (opened?: string) => void;
+  /** Whoever got the event of a join or leave must find it in the next list of all rooms. */
   readonly outdate: () => void;
 };
 
@@ -86,29 +94,66 @@ const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 /** Lists that are asked for within this time are the same. */
 const SHARED_MS = 1_000;
 
-/** Listing all pages of 10,000 rooms takes less time. A room that opened in the meantime appears in the next list. */
+/** A room that opens without an event, because that was lost, appears after this time. */
 const NAMES_LIFETIME_MS = 10_000;
 
-export function createSharedRooms(clock: Pick<Clock, 'monotonic'>): SharedRooms {
-  const names = shareReads<KnownNames>(clock, ({ names: kept }) => ({ names: kept }));
+/** LiveKit's clock, which says when a room was opened, is behind ours by less. */
+const CLOCKS_APART_MS = 60_000;
+
+/** Of more rooms that were opened lately, all names are read again. */
+const MOST_OPENED = 1_000;
+
+export function createSharedRooms(clock: Pick<Clock, 'monotonic' | 'now'>): SharedRooms {
+  const names = shareReads<KnownNames>(clock, (value) => value);
   const lists = shareReads<Buffer>(clock, (list) => (list.length <= MAX_KEPT_BYTES ? list : undefined));
-  return {
-    readNames: (maxAgeMs, list) =>
-      names.read(maxAgeMs, async () => {
-        const rooms = await list();
-        // Sorting the names alone takes less time than sorting all rooms.
-        return { names: rooms.map(({ name }) => name).toSorted(), rooms };
-      }),
-    readList: (list) => lists.read(SHARED_MS, list),
-    forget: () => {
-      names.forget();
-      lists.forget();
-    },
-    outdate: () => {
-      names.outdate(SHARED_MS);
-      lists.forget();
-    },
+  /** Names of rooms that this instance has opened since the last but one read of all names. */
+  let openedHere: ReadonlyMap<string, number> = new Map();
+
+  /** Returns undefined if all names must be read, because the database does not respond or too many rooms were opened. */
+  const listOpened = async ({ store }: NameSource, { at }: KnownNames) => {
+    const stored = await store.presence.listOpened(at - CLOCKS_APART_MS, MOST_OPENED).catch(() => undefined);
+    return stored === undefined || stored.length === MOST_OPENED
+      ? undefined
+      : [...stored, ...openedHere.keys()];
   };
+
+  const readNames = async (source: NameSource, maxAgeMs: number): Promise<KnownNames & KnownRooms> => {
+    let rooms: readonly Room[] | undefined;
+    const known = await names.read(maxAgeMs, async () => {
+      const at = clock.now();
+      rooms = await source.mediaServer.listRooms();
+      // Sorting the names alone takes less time than sorting all rooms.
+      return { names: rooms.map(({ name }) => name).toSorted(), at };
+    });
+    if (rooms !== undefined) return { ...known, rooms };
+    const opened = await listOpened(source, known);
+    if (opened === undefined && maxAgeMs > SHARED_MS) return await readNames(source, SHARED_MS);
+    const added = [...new Set(opened)].filter((name) => !includesSorted(known.names, name));
+    return added.length === 0 ? known : { ...known, names: [...known.names, ...added].toSorted() };
+  };
+
+  return {
+    readNames: (source) => readNames(source, NAMES_LIFETIME_MS),
+    readList: (list) => lists.read(SHARED_MS, list),
+    forget: (opened) => {
+      lists.forget();
+      if (opened === undefined) return;
+      const now = clock.monotonic();
+      const recent = [...openedHere].filter(([, at]) => now - at < 2 * NAMES_LIFETIME_MS);
+      openedHere = new Map([...recent, [opened, now]]);
+    },
+    outdate: lists.forget,
+  };
+}
+
+function includesSorted(names: readonly string[], name: string): boolean {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle] ?? '') < name) low = middle + 1;
+    else high = middle;
+  }
+  return names[low] === name;
 }
 
 /** Shares what one caller reads with those who ask during the read, and what `keep` returns of it with later ones. */
@@ -134,12 +179,6 @@ function shareReads<T>(clock: Pick<Clock, 'monotonic'>, keep: (value: T) => T | 
     },
     forget: (): void => {
       known = undefined;
-      reading = undefined;
-    },
-    /** What is known, or being read, is at least so old for later callers. */
-    outdate: (ageMs: number): void => {
-      if (known !== undefined)
-        known = { ...known, readAt: Math.min(known.readAt, clock.monotonic() - ageMs) };
       reading = undefined;
     },
   };

@@ -80,7 +80,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     errors: MEDIA_ERRORS,
     handle: async ({ body }): Promise<RouteResponse> => {
       const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
-      if (!hasExisted || body.metadata !== undefined) deps.sharedRooms.forget();
+      if (!hasExisted || body.metadata !== undefined) deps.sharedRooms.forget(body.name);
       if (body.metadata !== undefined) await deps.onMetadata(room);
       const headers = {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),
@@ -100,7 +100,7 @@ function listRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'List the open rooms',
     description:
-      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. Without `limit`, all rooms at once. That list and a first page are up to a second old; what the same instance of the service created, changed or deleted is in them at once.',
+      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. Without `limit`, all rooms at once. That list is up to a second old. A page reads its own rooms; one that opened has to be reported by the media server first, or appears within ten seconds. What the same instance of the service created, changed or deleted is in both at once.',
     security: 'signed',
     scopes: ['read', 'rooms'],
     query: RoomListQuery,

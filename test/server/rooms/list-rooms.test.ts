@@ -11,10 +11,13 @@ import { ManualClock } from '../../support/manual-clock.ts';
 let clock: ManualClock;
 let open: Set<string>;
 let calls: (readonly string[] | undefined)[];
+/** Names of rooms whose opening is stored; undefined while the database does not respond. */
+let stored: string[] | undefined;
 beforeEach(() => {
   clock = new ManualClock(1_767_225_600_000);
   open = new Set(['e', 'c', 'a', 'd', 'b']);
   calls = [];
+  stored = [];
 });
 
 const toRoom = (name: string): Room => ({
@@ -41,6 +44,14 @@ function makeDeps(sharedRooms = createSharedRooms(clock)) {
     },
     recentCounts: createRecentCounts(clock),
     sharedRooms,
+    store: {
+      presence: {
+        listOpened: async (_: number, limit: number) => {
+          if (stored === undefined) throw new Error('the database is unavailable');
+          return stored.slice(0, limit);
+        },
+      },
+    },
   };
 }
 
@@ -84,11 +95,11 @@ describe('listing the rooms page by page', () => {
     expect(calls).toEqual(expected);
   });
 
-  it('shares the list of a first page with others for a second, and reads only the rooms of their pages', async () => {
+  it('reads all names every ten seconds, and only the rooms of each page in the meantime', async () => {
     const read = setUp();
     await read();
     open.add('aa');
-    clock.advance(999);
+    clock.advance(9_999);
     expect((await read()).names).toEqual(['a', 'b']);
     expect(calls).toEqual([undefined, ['a', 'b']]);
     clock.advance(1);
@@ -96,22 +107,50 @@ describe('listing the rooms page by page', () => {
     expect(calls).toEqual([undefined, ['a', 'b'], undefined]);
   });
 
+  it('has a room at once whose opening is stored, from whichever instance, once', async () => {
+    const read = setUp();
+    await read();
+    open.add('aa');
+    stored = ['aa', 'b', 'closed'];
+    expect((await read()).names).toEqual(['a', 'aa']);
+    const first = await read();
+    expect((await read(first.nextCursor)).names).toEqual(['b', 'c']);
+    expect(calls.filter((names) => names === undefined)).toHaveLength(1);
+  });
+
+  it.each([
+    ['the database does not respond', undefined],
+    ['a thousand rooms were opened lately', Array.from({ length: 1_000 }, (_, n) => `new${n}`)],
+  ])('reads all names every second while %s', async (_title, opened) => {
+    const read = setUp();
+    await read();
+    stored = opened;
+    open.add('aa');
+    clock.advance(999);
+    expect((await read()).names).toEqual(['a', 'b']);
+    clock.advance(1);
+    expect((await read()).names).toEqual(['a', 'aa']);
+  });
+
   it('shares a list that is being read', async () => {
     const read = setUp();
     const pages = await Promise.all(Array.from({ length: 20 }, () => read()));
     expect(new Set(pages.map(({ names }) => names.join()))).toEqual(new Set(['a,b']));
-    expect(calls).toEqual([undefined]);
+    expect(calls.filter((names) => names === undefined)).toHaveLength(1);
   });
 
-  it('reads all rooms again after the caller has opened or closed one', async () => {
+  it('has a room at once that the caller has opened, and no closed one', async () => {
     const sharedRooms = createSharedRooms(clock);
     const read = setUp(sharedRooms);
     const early = read();
     open.add('aa');
-    sharedRooms.forget();
+    sharedRooms.forget('aa');
     expect((await read()).names).toEqual(['a', 'aa']);
     await early;
     expect((await read()).names).toEqual(['a', 'aa']);
+    open.delete('a');
+    sharedRooms.forget();
+    expect((await read()).names).toEqual(['aa']);
   });
 });
 

@@ -56,6 +56,17 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
       expect(await store.sessions.find('RM_2', NOW)).toBeUndefined();
     });
 
+    it('are listed by name from the time of their opening, the newest first', async () => {
+      for (const [sid, createdAt] of [
+        ['RM_1', 1000],
+        ['RM_2', 2000],
+        ['RM_3', 3000],
+      ] as const)
+        await open(sid, { name: `room of ${sid}`, createdAt });
+      expect(await store.presence.listOpened(2000, 9)).toEqual(['room of RM_3', 'room of RM_2']);
+      expect(await store.presence.listOpened(0, 1)).toEqual(['room of RM_3']);
+    });
+
     it('count more connections than are read in one step', async () => {
       await open('RM_1', { endedAt: 9_000_000 });
       const people = Array.from({ length: 10_001 }, (_, n) => ({
