@@ -103,7 +103,7 @@ export async function scanForSecrets(target: Target): Promise<Scan> {
   const places = await readPlaces(target);
   const found = places.flatMap(([place, bytes]) =>
     target.planted
-      .filter(({ secret }) => listForms(secret).some((runSize) => bytes.includes(runSize)))
+      .filter(({ secret }) => listForms(secret).some((form) => bytes.includes(form)))
       .map(({ name }) => `${name} in ${place}`),
   );
   return { places: places.map(([name, bytes]) => [name, bytes.length]), found };
@@ -263,7 +263,7 @@ export async function abortWithCore({ fleet, instance, planted }: Target): Promi
   if (core === undefined) return undefined;
   const [path, bytes] = core;
   await rm(path);
-  const found = planted.filter(({ secret }) => listForms(secret).some((runSize) => bytes.includes(runSize)));
+  const found = planted.filter(({ secret }) => listForms(secret).some((form) => bytes.includes(form)));
   return { bytes: bytes.length, found: found.map(({ name }) => name) };
 }
 

@@ -68,15 +68,15 @@ const FILE = join(import.meta.dirname, '..', '..', '.cache', 'proof', 'mutants.t
 
 export const mutation: Experiment = { name: 'mutation', run: killMutants };
 
-type Survivors = { readonly subject: Subject; readonly mutant: Mutant; readonly hasSurvived: boolean };
+type Outcome = { readonly subject: Subject; readonly mutant: Mutant; readonly hasSurvived: boolean };
 
-type Task = Omit<Survivors, 'hasSurvived'> & { readonly key: string };
+type Task = Omit<Outcome, 'hasSurvived'> & { readonly key: string };
 
 async function killMutants({ runSize, report }: ExperimentContext): Promise<Findings> {
   const tasks = (
     await Promise.all(SUBJECTS.map((subject) => makeTasks(subject, MOST_OF_EACH[runSize])))
   ).flat();
-  const known = await openKnownLives();
+  const known = await openKnownOutcomes();
   const due = tasks.filter(({ key }) => !known.has(key));
   if (due.length < tasks.length) report(`${tasks.length - due.length} of ${tasks.length} mutants are known`);
   for (const subject of new Set(due.map((task) => task.subject))) {
@@ -93,16 +93,16 @@ async function killMutants({ runSize, report }: ExperimentContext): Promise<Find
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));
-  const lifecycles = tasks.map(({ key, ...lifecycle }) => ({
-    ...lifecycle,
+  const outcomes = tasks.map(({ key, ...task }) => ({
+    ...task,
     hasSurvived: known.hasSurvived(key),
   }));
-  const survivors = lifecycles.filter(({ hasSurvived }) => hasSurvived).map(({ mutant }) => mutant);
+  const survivors = outcomes.filter(({ hasSurvived }) => hasSurvived).map(({ mutant }) => mutant);
   const read = await Promise.all(survivors.map(readSurvivor));
   return {
     figures: [
-      observed('mutants', lifecycles.length),
-      ...SUBJECTS.flatMap((subject) => computeShare(subject, lifecycles)),
+      observed('mutants', outcomes.length),
+      ...SUBJECTS.flatMap((subject) => computeShare(subject, outcomes)),
       exactly(
         'survivors that are not known to do the same',
         read.filter(({ why }) => why === undefined).length,
@@ -132,8 +132,8 @@ function toTable(survivors: readonly ReadSurvivor[]): string {
   return `These mutants survived:\n\n${lines.join('\n')}`;
 }
 
-function computeShare(subject: Subject, lifecycles: readonly Survivors[]) {
-  const own = lifecycles.filter((lifecycle) => lifecycle.subject === subject);
+function computeShare(subject: Subject, outcomes: readonly Outcome[]) {
+  const own = outcomes.filter((outcome) => outcome.subject === subject);
   const dead = own.filter(({ hasSurvived }) => !hasSurvived).length;
   const measured = Math.round((1000 * dead) / own.length) / 10;
   return [
@@ -205,23 +205,23 @@ async function runTest(test: string, mutant: Mutant | undefined): Promise<number
   throw new Error('the tests were killed before they ended');
 }
 
-type KnownLives = {
+type KnownOutcomes = {
   readonly has: (key: string) => boolean;
   readonly hasSurvived: (key: string) => boolean;
   readonly add: (key: string, hasSurvived: boolean) => Promise<void>;
 };
 
-async function openKnownLives(file = FILE): Promise<KnownLives> {
+async function openKnownOutcomes(file = FILE): Promise<KnownOutcomes> {
   await mkdir(dirname(file), { recursive: true });
   const text = await readFile(file, { encoding: 'utf8', flag: 'a+' });
-  const lifecycles = new Map(
+  const outcomes = new Map(
     [...text.matchAll(/^(\w+) (survived|died)$/gm)].map(([, key = '', end]) => [key, end === 'survived']),
   );
   return {
-    has: (key) => lifecycles.has(key),
-    hasSurvived: (key) => lifecycles.get(key) ?? false,
+    has: (key) => outcomes.has(key),
+    hasSurvived: (key) => outcomes.get(key) ?? false,
     add: async (key, hasSurvived) => {
-      lifecycles.set(key, hasSurvived);
+      outcomes.set(key, hasSurvived);
       await appendFile(file, `${key} ${hasSurvived ? 'survived' : 'died'}\n`);
     },
   };

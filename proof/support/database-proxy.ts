@@ -5,7 +5,7 @@ import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 export type DatabaseProxy = {
   /** Returns `url` with the address of this proxy. */
   readonly through: (url: string) => string;
-  /** Calls `strike` once, when the instance next sends bytes that contain the text. */
+  /** Calls `injectFault` once, when the instance next sends bytes that contain the text. */
   readonly onNext: (text: string, injectFault: () => Passage) => void;
   /** Cancels `onNext`. */
   readonly forget: () => void;

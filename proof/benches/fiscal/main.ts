@@ -287,7 +287,7 @@ const marketto = async (): Promise<Peer> => {
         place: birthplace,
       }),
     decode: (code) => parser.cfDecode(code),
-    omocodie: (code) => Array.from({ length: 127 }, (_, runSize) => parser.cfOmocode(code, runSize + 1)),
+    omocodie: (code) => Array.from({ length: 127 }, (_, index) => parser.cfOmocode(code, index + 1)),
   };
 };
 

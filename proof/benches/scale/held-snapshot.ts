@@ -13,7 +13,7 @@ import { newDelivery, newEvent, openBenchStore, registerWebhook } from './bench-
 const BATCH = 500;
 /** 50,000 deliveries are completed while the snapshot is held. */
 const ROUNDS = { before: 20, during: 100, after: 20 } as const;
-/** Each experiment reports its last rounds. */
+/** Each part of the run reports its last rounds. */
 const REPORTED = 20;
 const OWNER = 'bench';
 

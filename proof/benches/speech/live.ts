@@ -186,7 +186,7 @@ const LOUD = 300;
 /** The last sound of an utterance arrives within this time, and the next utterance begins later. */
 const ARRIVES_WITHIN_MS = 1_000;
 
-/** A plain listener that notes when sound arrives. This experiment of the delay is caused by the network and the room client. */
+/** A plain listener that notes when sound arrives. The network and the room client cause this part of the delay. */
 async function listenAlong({ url, apiKey, apiSecret }: SpeechStage['livekit'], room: string) {
   const loudAt = new Map<string, number[]>();
   const token = new AccessToken(apiKey, apiSecret, { identity: 'listener' });

@@ -221,7 +221,7 @@ function freezeFigures(
 }
 
 function pickAny({ running: [instance] }: Cluster): Member {
-  if (instance === undefined) throw new Error('no instance lives');
+  if (instance === undefined) throw new Error('no instance is running');
   return instance;
 }
 

@@ -48,6 +48,6 @@ async function killOnSqlite({ runSize, report, cleanUp }: ExperimentContext): Pr
 }
 
 function onlyOne([instance]: readonly FleetInstance[]): FleetInstance {
-  if (instance === undefined) throw new Error('no instance lives');
+  if (instance === undefined) throw new Error('no instance is running');
   return instance;
 }

@@ -114,7 +114,7 @@ async function injectFault(stage: NodeStage, { prefix, node, fault }: Injection)
   }
   const truth = makeTruth(rooms, people, [rooms.deserted, ...rooms.empty]);
   const before = await untilTrue(stage.client, () => truth, { prefix, deadlineMs: BOUND_SECONDS * 1000 });
-  if (typeof before === 'string') throw new Error(`the lists were wrong before the blow: ${before}`);
+  if (typeof before === 'string') throw new Error(`the lists were wrong before the fault: ${before}`);
   await fault();
   const leaving = people.filter(({ room }) => room === rooms.deserted);
   await Promise.all(leaving.map(({ joined }) => joined.leave()));

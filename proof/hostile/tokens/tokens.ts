@@ -300,7 +300,7 @@ async function countEvents({ fleet, instance }: Target): Promise<number> {
   }
 }
 
-/** The experiments of a token before it is signed. */
+/** The parts of a token before it is signed. */
 type TokenParts = {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
