@@ -42,7 +42,7 @@ export const LIMITS = {
     limit: 20,
     method: 'named functions and methods of src',
   },
-  longFunctions: { what: 'functions over 50 lines', goal: 15, limit: 18, method: ONE_FUNCTION },
+  longFunctions: { what: 'functions over 50 lines', goal: 15, limit: 17, method: ONE_FUNCTION },
   longestFunction: { what: 'lines of the longest function', goal: 80, limit: 80, method: ONE_FUNCTION },
   backArrows: {
     what: 'back arrows between folders of src/server',

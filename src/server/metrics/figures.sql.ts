@@ -18,37 +18,12 @@ export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {
               from webhooks
             ) as firsts
           ) as oldest`.execute(db);
-      const rooms = await db
-        .selectFrom('roomSessions')
-        .where('endedAt', 'is', null)
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow();
-      const participants = await db
-        .selectFrom('roomSessions')
-        .innerJoin('participantSessions', 'participantSessions.roomSid', 'roomSessions.sid')
-        .where('roomSessions.endedAt', 'is', null)
-        .where('participantSessions.leftAt', 'is', null)
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow();
-      const recordings = await sql<CountByStatus>`
-        select status, (${countUpTo(most, sql`recordings where status = one.status`)}) as count
-        from (select 'starting' as status ${unionAll(['recording', 'stopped', 'aborted', 'failed'])}) as one`.execute(
-        db,
-      );
-      const transcriptions = await sql<CountByStatus & { kind: string }>`
-        select kind, status,
-          (${countUpTo(most, sql`transcriptions where kind = one.kind and status = one.status`)}) as count
-        from (
-          select kinds.kind, statuses.status from (select 'live' as kind union all select 'post') as kinds,
-            (select 'active' as status ${unionAll(['stopped', 'queued', 'processing', 'completed', 'failed'])}) as statuses
-        ) as one`.execute(db);
       return {
         deliveriesPending: rows[0]?.count ?? 0,
         oldestPendingDeliveryAt: rows[0]?.oldest ?? null,
-        rooms: rooms.count,
-        participants: participants.count,
-        recordings: recordings.rows.filter(({ count }) => count > 0),
-        transcriptions: transcriptions.rows.filter(({ count }) => count > 0),
+        ...(await countPresent(db)),
+        recordings: await countRecordings(db, most),
+        transcriptions: await countTranscriptions(db, most),
         workers: await db
           .selectFrom('speechWorkers')
           .where('aliveUntil', '>', now)
@@ -58,6 +33,42 @@ export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {
       };
     },
   };
+}
+
+async function countPresent(db: Connection['db']): Promise<Pick<Figures, 'rooms' | 'participants'>> {
+  const rooms = await db
+    .selectFrom('roomSessions')
+    .where('endedAt', 'is', null)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  const participants = await db
+    .selectFrom('roomSessions')
+    .innerJoin('participantSessions', 'participantSessions.roomSid', 'roomSessions.sid')
+    .where('roomSessions.endedAt', 'is', null)
+    .where('participantSessions.leftAt', 'is', null)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return { rooms: rooms.count, participants: participants.count };
+}
+
+async function countRecordings(db: Connection['db'], most: number): Promise<Figures['recordings']> {
+  const { rows } = await sql<CountByStatus>`
+    select status, (${countUpTo(most, sql`recordings where status = one.status`)}) as count
+    from (select 'starting' as status ${unionAll(['recording', 'stopped', 'aborted', 'failed'])}) as one`.execute(
+    db,
+  );
+  return rows.filter(({ count }) => count > 0);
+}
+
+async function countTranscriptions(db: Connection['db'], most: number): Promise<Figures['transcriptions']> {
+  const { rows } = await sql<CountByStatus & { kind: string }>`
+    select kind, status,
+      (${countUpTo(most, sql`transcriptions where kind = one.kind and status = one.status`)}) as count
+    from (
+      select kinds.kind, statuses.status from (select 'live' as kind union all select 'post') as kinds,
+        (select 'active' as status ${unionAll(['stopped', 'queued', 'processing', 'completed', 'failed'])}) as statuses
+    ) as one`.execute(db);
+  return rows.filter(({ count }) => count > 0);
 }
 
 function countUpTo(most: number, rows: RawBuilder<unknown>): RawBuilder<number> {

@@ -56,14 +56,9 @@ export function createAudioSpillFile({
         release(volume);
         throw error;
       }
+      const read = async () => await readAll(await volume.file, length, position);
       return {
-        read: async () => {
-          try {
-            return await readAll(await volume.file, length, position);
-          } finally {
-            release(volume);
-          }
-        },
+        read: () => read().finally(() => release(volume)),
         discard: () => release(volume),
       };
     },
