@@ -2,12 +2,19 @@ import { API_KEY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../contra
 import { IDEMPOTENCY_KEY_HEADER } from '../../contract/idempotency.ts';
 import type { RtcClientOptions, SendOptions, ServiceResponse, WireRequest } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
-import { type Circumstances, explainConnection, isBroken } from './connection-error.ts';
 import { dispatcherExchange } from './dispatcher-exchange.ts';
 import { fetchExchange } from './fetch-exchange.ts';
 import type { HttpExchange, HttpResponse } from './http-exchange.ts';
 import { isHeaderValue, parseServiceUrl, type ServiceUrl } from './request-parts.ts';
-import { errorOfResponse, parseResponse, type RequestLine, readResponse } from './response.ts';
+import {
+  type Circumstances,
+  errorOfResponse,
+  explainConnection,
+  isBroken,
+  parseResponse,
+  type RequestLine,
+  readResponse,
+} from './response.ts';
 import { parseRetryAfter, pause, retryPauseMs, spreadPauseMs, type WaitDeps } from './retry.ts';
 import { createWebCryptoSigner, type RequestSigner } from './sign-request.ts';
 
