@@ -60,7 +60,7 @@ const join = defineCommand({
     });
     const response = await control('join', undefined);
     if (response === 'not-embedded') {
-      const { joinAndStay } = await import('../rooms/join/join-and-stay.ts');
+      const { joinAndStay } = await import('../rooms/join-and-stay.ts');
       const exitCode = await joinAndStay(context, {
         person: { room, identity, name: name ?? identity, role: role ?? 'participant' },
         publish: publish === undefined ? undefined : { parts: [publish] },

@@ -25,8 +25,7 @@ import {
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { closed, remove } from './delete-command.ts';
-import { join } from './join/join-command.ts';
-import { open } from './open-command.ts';
+import { join, open } from './enter-commands.ts';
 
 const MAX_UINT32 = 4_294_967_295;
 

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import type { RtcClient } from '../../../../client/client.ts';
-import { RtcError } from '../../../../client/rtc-error.ts';
-import type { Role } from '../../../../contract/choices.ts';
-import { shellQuote } from '../../../../contract/shell-quote.ts';
-import { CliError, EXIT, type ExitCode } from '../../../errors/cli-error.ts';
-import { fileError, isFileError } from '../../../errors/file-error.ts';
-import { isMissingPackages, startError } from '../../../errors/start-error.ts';
-import type { Context } from '../../../framework/context.ts';
-import type { RoomPublication, RoomVisitEnd, RoomVisitNews } from '../../../terminal/io.ts';
-import { jsonLine } from '../../../terminal/output.ts';
-import { printStatus } from '../../../terminal/terminal.ts';
-import { requireMedia } from '../require-media.ts';
+import type { RtcClient } from '../../../client/client.ts';
+import { RtcError } from '../../../client/rtc-error.ts';
+import type { Role } from '../../../contract/choices.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
+import { fileError, isFileError } from '../../errors/file-error.ts';
+import { isMissingPackages, startError } from '../../errors/start-error.ts';
+import type { Context } from '../../framework/context.ts';
+import type { RoomPublication, RoomVisitEnd, RoomVisitNews } from '../../terminal/io.ts';
+import { jsonLine } from '../../terminal/output.ts';
+import { printStatus } from '../../terminal/terminal.ts';
+import { requireMedia } from './require-media.ts';
 
 export type Visit = {
   readonly person: {
