@@ -1,20 +1,24 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import { AccessToken } from 'livekit-server-sdk';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServedPage, servePage } from '../../src/cli/commands/rooms/page/page-server.ts';
+import { RtcClient } from '../../src/client/client.ts';
 import {
   collectErrors,
   startBrowser,
   type TestBrowser,
   type WindowOptions,
 } from '../support/parts/browser.ts';
+import { LAUNCHER } from '../support/parts/built.ts';
+import { join as joinRoom } from '../support/parts/participant.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import {
   expectAccessible,
   joinCall,
   type OpenedConsole,
   openConsole,
-  openRoomPage,
   openView,
   readView,
   seriousFindings,
@@ -238,33 +242,71 @@ describe('pictures of the reference', () => {
 });
 
 describe('a picture of a room', () => {
-  it('shows two people who see each other', async () => {
+  it('shows four people who see each other', async () => {
     await mkdir(FOLDER, { recursive: true });
     const stage = await startStage();
-    const room = await openRoomPage(stage.service, 'weekly-review');
-    const window = await stage.browser.openWindow({ width: 1100, height: 640, colorScheme: 'dark' });
-    const [page, other] = [await window.newPage(), await window.newPage()];
-    for (const tab of [page, other]) {
-      await tab.goto(room.link);
-      await joinCall(tab);
+    const client = new RtcClient(stage.service);
+    const pages: Page[] = [];
+    const served: ServedPage[] = [];
+    const windows: BrowserContext[] = [];
+    for (const [identity, name] of PEOPLE) {
+      const io = { launcher: LAUNCHER, clock: Date.now, signal: new AbortController().signal };
+      const role = identity === 'ada' ? 'host' : 'participant';
+      const person = { identity, name, role } as const;
+      const room = await servePage(io, {
+        client,
+        room: 'weekly-review',
+        person,
+        port: 0,
+        publicUrl: undefined,
+      });
+      const window = await stage.browser.openWindow({ width: 1100, height: 680, colorScheme: 'dark' });
+      await window.addInitScript(`globalThis.avatar = '${identity}'`);
+      await window.addInitScript({ path: join(import.meta.dirname, 'support/avatars.js') });
+      const page = await window.newPage();
+      await page.goto(room.link);
+      await joinCall(page);
+      pages.push(page);
+      served.push(room);
+      windows.push(window);
     }
+    const [page] = pages;
+    if (page === undefined) throw new Error('nobody has joined');
     await page.bringToFront();
-    await expect.poll(() => page.locator('video').count(), { timeout: 60_000 }).toBe(2);
-    await expect.poll(() => page.evaluate(PLAYING), { timeout: 60_000 }).toBe(2);
-    const guest = await stage.enter('weekly-review', 'grace');
-    await page.getByText('grace', { exact: true }).first().waitFor();
-    const caption = await guest.room.localParticipant?.streamText({
+    await expect.poll(() => page.evaluate(PLAYING), { timeout: 60_000 }).toBe(PEOPLE.length);
+    const { apiKey, apiSecret, url } = stage.livekit;
+    const token = new AccessToken(apiKey, apiSecret, { identity: 'captioner' });
+    token.addGrant({
+      roomJoin: true,
+      room: 'weekly-review',
+      hidden: true,
+      agent: true,
+      canPublishData: true,
+    });
+    token.kind = 'agent';
+    const agent = await joinRoom(url, await token.toJwt());
+    const caption = await agent.room.localParticipant?.streamText({
       topic: 'lk.transcription',
+      senderIdentity: 'grace',
       attributes: { 'lk.segment_id': 'one', 'lk.transcription_final': 'true', 'lk.language': 'en' },
     });
     await caption?.write('Good morning. Shall we begin with the figures of the last quarter?');
     await caption?.close();
     await page.getByText('Shall we begin').waitFor();
+    await agent.leave();
     await page.screenshot({ path: join(FOLDER, 'readme-room.png') });
-    await window.close();
-    await room.close();
+    for (const window of windows) await window.close();
+    for (const room of served) await room.close();
+    await client.close();
     await stage.close();
   });
 });
+
+const PEOPLE = [
+  ['ada', 'Ada Lovelace'],
+  ['grace', 'Grace Hopper'],
+  ['alan', 'Alan Turing'],
+  ['katherine', 'Katherine Johnson'],
+] as const;
 
 const PLAYING = "[...document.querySelectorAll('video')].filter(({ videoWidth }) => videoWidth > 0).length";

@@ -18,14 +18,6 @@ export function openConsole(service: Service, options: readonly string[] = []): 
   return openLink(['console', '--print', ...options], makeEnvironment(service));
 }
 
-/** Runs `rtc rooms open ROOM --print`. */
-export function openRoomPage(service: Service, room: string): Promise<OpenedConsole> {
-  return openLink(
-    ['rooms', 'open', room, '--as', 'ada', '--name', 'Ada Lovelace', '--print'],
-    makeEnvironment(service),
-  );
-}
-
 /** Joins from the lobby of a room's page. */
 export async function joinCall(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Join', exact: true }).click();
