@@ -3,10 +3,17 @@ import { MONTH_LETTERS } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
 import { readToday } from './check-status.ts';
 import { PLACE_LETTERS } from './code-table.ts';
-import { inspected, inspectPerson, personFaults, personLetters, personWarnings } from './inspect-person.ts';
 import { lastMatch, type PlaceMatch } from './look-up-place.ts';
 import { toCodeText } from './omocodia.ts';
-import type { Person, PersonWarning } from './person.ts';
+import {
+  inspected,
+  inspectPerson,
+  type Person,
+  type PersonWarning,
+  personFaults,
+  personLetters,
+  personWarnings,
+} from './person.ts';
 import type { PersonFault } from './person-fault.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 

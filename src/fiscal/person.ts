@@ -1,7 +1,9 @@
 /** A person's data, and its possible errors. */
-import type { DateInput } from './calendar-date.ts';
-import type { PlaceNotFound } from './find-place.ts';
-import type { NameFault } from './name-code.ts';
+import { type DateInput, toDateNumber } from './calendar-date.ts';
+import { isInForce } from './code-table.ts';
+import { notFound, notFoundBriefly, type PlaceNotFound } from './find-place.ts';
+import { isLastSuccessor, lookUpPlace } from './look-up-place.ts';
+import { certifiedPart, type NameFault, noLetters, writeGivenName, writeSurname } from './name-code.ts';
 import type { PersonFault, PersonFaultFacts } from './person-fault.ts';
 import { englishPersonMessage } from './person-messages.ts';
 
@@ -29,27 +31,25 @@ export type Person = {
  */
 export type PersonWarning = 'place-not-in-force' | 'place-ended' | 'names-after-comma';
 
-export const NOT_IN_FORCE: PersonFault = Object.freeze(
-  fault({ field: 'birthplace', reason: 'not-in-force' }),
-);
+const NOT_IN_FORCE: PersonFault = Object.freeze(fault({ field: 'birthplace', reason: 'not-in-force' }));
 
 type NameField = 'surname' | 'givenName';
 
-export const nameFault = (field: NameField, reason: NameFault | 'missing' | 'contradiction'): PersonFault =>
+const nameFault = (field: NameField, reason: NameFault | 'missing' | 'contradiction'): PersonFault =>
   fault({ field, reason: reason === 'letters' ? 'no-letters' : reason });
 
-export const sexFault = (sex: unknown): PersonFault =>
+const sexFault = (sex: unknown): PersonFault =>
   fault({ field: 'sex', reason: sex === undefined || sex === null || sex === '' ? 'missing' : 'unknown' });
 
 /** Creates the error of a birth date, from the input and its date number. */
-export const dateFault = (input: unknown, date: number, today: number): PersonFault => {
+const dateFault = (input: unknown, date: number, today: number): PersonFault => {
   const field = 'birthDate';
   if (input === undefined || input === null || input === '') return fault({ field, reason: 'missing' });
   if (date === 0) return fault({ field, reason: 'unknown' });
   return fault({ field, reason: date > today ? 'future' : 'too-early' });
 };
 
-export const placeFault = ({ reason, hint, candidates, suggestions }: PlaceNotFound): PersonFault => {
+const placeFault = ({ reason, hint, candidates, suggestions }: PlaceNotFound): PersonFault => {
   const field = 'birthplace';
   switch (reason) {
     case 'province':
@@ -66,3 +66,117 @@ export const placeFault = ({ reason, hint, candidates, suggestions }: PlaceNotFo
 function fault(facts: PersonFaultFacts): PersonFault {
   return { ...facts, message: englishPersonMessage(facts) };
 }
+
+/**
+ * Reads a person's data into {@link inspected} and {@link personLetters}, which generate and match share. Each inspection
+ * overwrites them. Allocates nothing if there is no error.
+ */
+type NameProblem = NameFault | 'missing' | 'contradiction' | undefined;
+
+export const inspected = {
+  surnameFault: undefined as NameProblem,
+  givenNameFault: undefined as NameProblem,
+  isSexKnown: false,
+  isFemale: false,
+  /** The birth date as a date number. It is good if it exists and is between 1850 and today. */
+  date: 0,
+  isDateGood: false,
+  today: 0,
+  /** The slot of the birthplace, or one of the negative results of `lookUpPlace`. */
+  slot: -1,
+  /** Whether the birthplace was in force on the birth date, and whether it is the successor of the place that was named. */
+  wasInForce: false,
+  isSuccessor: false,
+  hasNamesAfterComma: false,
+};
+
+/** The letters of surname and given name, three each. */
+export const personLetters = new Uint8Array(16);
+
+/** Data that may lack fields, each of which is a fault then. */
+type Data = { readonly [Field in keyof Person]?: Person[Field] | undefined };
+
+/** Returns whether names, sex and date are good. The caller checks the birthplace. */
+export const inspectPerson = (data: Data | null | undefined, today: number): boolean => {
+  const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = data ?? NO_DATA;
+  inspected.today = today;
+  inspected.surnameFault = readSurname(surname, noSurname === true ? 'none' : 'some');
+  // Nobody has neither a surname nor a given name.
+  inspected.givenNameFault = readGivenName(
+    givenName,
+    noName === true && noSurname !== true ? 'none' : 'some',
+  );
+  inspected.isSexKnown = sex === 'F' || sex === 'M';
+  inspected.isFemale = sex === 'F';
+  const date = toDateNumber(birthDate);
+  inspected.date = date;
+  inspected.isDateGood = date >= EARLIEST_BIRTH && date <= today;
+  const slot = lookUpPlace(birthplace ?? '', province ?? '', inspected.isDateGood ? date : today);
+  inspected.slot = slot;
+  inspected.isSuccessor = slot >= 0 && isLastSuccessor();
+  inspected.wasInForce = slot >= 0 && !inspected.isSuccessor && isInForce(slot, date);
+  return (
+    inspected.surnameFault === undefined &&
+    inspected.givenNameFault === undefined &&
+    inspected.isSexKnown &&
+    inspected.isDateGood
+  );
+};
+
+type FaultOptions = { readonly strict?: boolean | undefined; readonly suggest?: boolean | undefined };
+
+/** Returns all errors of the last inspected person, in the order of the fields. */
+export const personFaults = (data: Data | null | undefined, options: FaultOptions): PersonFault[] => {
+  const { birthplace: name = '', province = '', birthDate, sex } = data ?? NO_DATA;
+  const { surnameFault, givenNameFault, isSexKnown, isDateGood, date, today, slot } = inspected;
+  const faults: PersonFault[] = [];
+  if (surnameFault !== undefined) faults.push(nameFault('surname', surnameFault));
+  if (givenNameFault !== undefined) faults.push(nameFault('givenName', givenNameFault));
+  if (!isSexKnown) faults.push(sexFault(sex));
+  if (!isDateGood) faults.push(dateFault(birthDate, date, today));
+  if (slot < 0) {
+    const query = { name, province, date: isDateGood ? date : today };
+    faults.push(placeFault(options.suggest === false ? notFoundBriefly(slot, query) : notFound(slot, query)));
+  } else if (options.strict === true && isDateGood && !inspected.wasInForce) faults.push(NOT_IN_FORCE);
+  return faults;
+};
+
+/** Returns the warnings about the last inspected person. The same combination returns the same array. */
+export const personWarnings = (): readonly PersonWarning[] =>
+  WARNINGS[
+    (inspected.wasInForce ? 0 : inspected.isSuccessor ? 2 : 1) + (inspected.hasNamesAfterComma ? 3 : 0)
+  ] ?? [];
+
+const WARNINGS: readonly (readonly PersonWarning[])[] = [
+  [],
+  ['place-not-in-force' as const],
+  ['place-ended' as const],
+  ['names-after-comma' as const],
+  ['place-not-in-force' as const, 'names-after-comma' as const],
+  ['place-ended' as const, 'names-after-comma' as const],
+].map((warnings) => Object.freeze(warnings));
+
+const EARLIEST_BIRTH = 18_500_101;
+
+const NO_DATA: Data = {};
+
+/** Whether the data say that the person has such a name. */
+type Claim = 'some' | 'none';
+
+const readSurname = (surname: unknown, claim: Claim): NameProblem => {
+  const isFilled = typeof surname === 'string' && surname !== '';
+  if (claim === 'none') return isFilled ? 'contradiction' : noLetters(personLetters, 0);
+  return isFilled ? writeSurname(surname, personLetters, 0) : 'missing';
+};
+
+const readGivenName = (givenName: unknown, claim: Claim): NameProblem => {
+  inspected.hasNamesAfterComma = false;
+  const isFilled = typeof givenName === 'string' && givenName !== '';
+  if (claim === 'none') return isFilled ? 'contradiction' : noLetters(personLetters, 3);
+  if (!isFilled) return 'missing';
+  const certified = certifiedPart(givenName);
+  if (certified === givenName) return writeGivenName(givenName, personLetters, 3);
+  inspected.hasNamesAfterComma = true;
+  // Names after the comma do not count, but must be valid.
+  return writeGivenName(givenName, personLetters, 3) ?? writeGivenName(certified, personLetters, 3);
+};
