@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { holdSqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
-import { requireOwnSchema } from '../../platform/storage/sqlite/compare-schema.ts';
+import { holdSqliteFile, requireOwnSchema } from '../../platform/storage/sqlite/backup-file.ts';
 import { checkSqliteFile, prepareFolder } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
 import { exists, flush } from './create-backup.ts';
