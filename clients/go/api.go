@@ -2113,15 +2113,6 @@ type WebhookTestEvent struct {
 	Reconciled *bool `json:"reconciled,omitempty"`
 }
 
-type ListTranscriptionsResponse struct {
-	// The transcriptions
-	Transcriptions []PostTranscription `json:"transcriptions,omitempty"`
-	// The cursor of the next page; null after the last one
-	NextCursor *string `json:"nextCursor"`
-	// The found segments, newest first. May be empty although nextCursor is not null
-	Hits []TranscriptHit `json:"hits,omitempty"`
-}
-
 type GetTranscriptionByIDResponse struct {
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
@@ -2693,16 +2684,8 @@ type ListTranscriptionsParams struct {
 	Limit int64
 	// nextCursor of the previous page
 	Cursor string
-	// Only transcriptions in this state; not allowed with q
+	// Only transcriptions in this state
 	Status string
-	// The earlier way to search: use /v1/transcriptions/search, whose TranscriptHitList this returns
-	Q string
-	// With q only
-	Language string
-	// With q only
-	Since string
-	// With q only
-	Until string
 }
 
 func (params ListTranscriptionsParams) values() url.Values {
@@ -2712,18 +2695,25 @@ func (params ListTranscriptionsParams) values() url.Values {
 	setInt(values, "limit", params.Limit)
 	setString(values, "cursor", params.Cursor)
 	setString(values, "status", params.Status)
-	setString(values, "q", params.Q)
-	setString(values, "language", params.Language)
-	setString(values, "since", params.Since)
-	setString(values, "until", params.Until)
 	return values
 }
 
 // ListTranscriptions: List the transcriptions of recordings.
-func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptionsParams) (ListTranscriptionsResponse, error) {
-	var response ListTranscriptionsResponse
+func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptionsParams) (PostTranscriptionList, error) {
+	var response PostTranscriptionList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions", query: params.values()}, &response)
 	return response, err
+}
+
+// AllTranscriptions: List the transcriptions of recordings, every item of every page. It ends after an error.
+func (c *Client) AllTranscriptions(ctx context.Context, params ListTranscriptionsParams) iter.Seq2[PostTranscription, error] {
+	return pages(func(cursor string) ([]PostTranscription, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListTranscriptions(ctx, params)
+		return page.Transcriptions, page.NextCursor, err
+	})
 }
 
 // SearchTranscriptsParams is the query of SearchTranscripts. What is zero is not sent.

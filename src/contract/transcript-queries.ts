@@ -51,23 +51,9 @@ export const TranscriptSearchQuery = Type.Object(
 export const TranscriptionListQuery = Type.Object(
   {
     ...searched,
-    status: Type.Optional(
-      Type.Enum(POST_STATUSES, { description: 'Only transcriptions in this state; not allowed with q' }),
-    ),
-    q: Type.Optional(
-      Type.String({
-        ...WORDS,
-        deprecated: true,
-        description:
-          'The earlier way to search: use /v1/transcriptions/search, whose TranscriptHitList this returns',
-      }),
-    ),
-    language: Type.Optional(
-      Type.String({ ...SPOKEN_LANGUAGE, deprecated: true, description: 'With q only' }),
-    ),
-    since: Type.Optional(Type.String({ format: 'date-time', deprecated: true, description: 'With q only' })),
-    until: Type.Optional(Type.String({ format: 'date-time', deprecated: true, description: 'With q only' })),
+    status: Type.Optional(Type.Enum(POST_STATUSES, { description: 'Only transcriptions in this state' })),
   },
   { additionalProperties: false },
 );
 export type TranscriptionListQuery = Static<typeof TranscriptionListQuery>;
+export type TranscriptSearchQuery = Static<typeof TranscriptSearchQuery>;

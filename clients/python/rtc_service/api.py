@@ -2342,9 +2342,6 @@ RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
-ListTranscriptionsResponse = Union[PostTranscriptionList, TranscriptHitList]
-
-
 GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]
 
 
@@ -2838,19 +2835,32 @@ class Operations:
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
         status: Optional[Literal["queued", "processing", "completed", "failed"]] = None,
-        q: Optional[str] = None,
-        language: Optional[str] = None,
-        since: Optional[str] = None,
-        until: Optional[str] = None,
-    ) -> ListTranscriptionsResponse:
+    ) -> PostTranscriptionList:
         """List the transcriptions of recordings."""
-        response: ListTranscriptionsResponse = self._call(
+        response: PostTranscriptionList = self._call(
             "GET",
             "/v1/transcriptions",
-            {"roomId": room_id, "recordingId": recording_id, "limit": limit, "cursor": cursor, "status": status, "q": q, "language": language, "since": since, "until": until},
+            {"roomId": room_id, "recordingId": recording_id, "limit": limit, "cursor": cursor, "status": status},
             None,
         )
         return response
+
+    def iterate_transcriptions(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        recording_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        status: Optional[Literal["queued", "processing", "completed", "failed"]] = None,
+    ) -> Iterator[PostTranscription]:
+        """List the transcriptions of recordings: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_transcriptions(room_id=room_id, recording_id=recording_id, limit=limit, status=status, cursor=cursor)
+            yield from page["transcriptions"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def search_transcripts(
         self,

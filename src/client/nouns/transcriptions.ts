@@ -1,5 +1,5 @@
 import type { TranscriptFormat } from '../../contract/choices.ts';
-import type { TranscriptionListQuery } from '../../contract/transcript-queries.ts';
+import type { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
 import type {
   LiveStart,
   LiveStarted,
@@ -29,13 +29,11 @@ import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../t
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
-type SearchParameters = 'q' | 'language' | 'since' | 'until';
-
 /** Page size at most 200; default 50. */
-export type ListTranscriptionsOptions = QueryOptions<Omit<TranscriptionListQuery, SearchParameters>>;
+export type ListTranscriptionsOptions = QueryOptions<TranscriptionListQuery>;
 
 /** Page size at most 200; default 50. `since` and `until` are ISO 8601. */
-export type SearchTranscriptionsOptions = QueryOptions<Omit<TranscriptionListQuery, 'q' | 'status'>>;
+export type SearchTranscriptionsOptions = QueryOptions<Omit<TranscriptSearchQuery, 'q'>>;
 
 /** Transcriptions of recordings, and any transcription by its id: `client.transcriptions`. */
 export class Transcriptions {

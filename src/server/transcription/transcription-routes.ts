@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { ServiceError } from '../../contract/errors.ts';
 import { RecordingParams } from '../../contract/recordings.ts';
 import { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
 import {
@@ -83,7 +82,7 @@ function queueRoute(deps: TranscriptionsDeps): Route {
 
 type SearchingDeps = TranscriptionsDeps & { readonly turns: SearchTurns };
 
-function listRoute(deps: SearchingDeps): Route {
+function listRoute(deps: TranscriptionsDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/transcriptions',
@@ -98,16 +97,14 @@ function listRoute(deps: SearchingDeps): Route {
     success: {
       200: {
         description: 'Transcriptions without their segments',
-        schema: Type.Union([PostTranscriptionListSchema, TranscriptHitListSchema]),
+        schema: PostTranscriptionListSchema,
       },
     },
-    errors: ['server-busy', 'storage-unavailable'],
-    handle: async ({ query }) => {
-      const limited = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
-      const search = readSearch(limited);
-      const body = search === undefined ? listTranscriptions(deps, limited) : searchTranscripts(deps, search);
-      return { status: 200, body: await body };
-    },
+    errors: ['storage-unavailable'],
+    handle: async ({ query }) => ({
+      status: 200,
+      body: await listTranscriptions(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+    }),
   });
 }
 
@@ -239,30 +236,7 @@ async function queueTranscription(
 
 const positions = cursorCodec('hits', 'number');
 
-type TranscriptSearch = Omit<TranscriptionListQuery, 'q' | 'status' | 'limit'> & {
-  readonly q: string;
-  readonly limit: number;
-};
-
-/**
- * Returns the search that a query asks for; undefined when it asks for a list.
- *
- * @throws ServiceError invalid-request when it has parameters of both.
- */
-function readSearch({
-  q,
-  status,
-  ...query
-}: TranscriptionListQuery & { readonly limit: number }): TranscriptSearch | undefined {
-  if (q === undefined) {
-    for (const name of ['language', 'since', 'until'] as const) {
-      if (query[name] !== undefined) throw misplaced(name, 'goes with q only');
-    }
-    return undefined;
-  }
-  if (status !== undefined) throw misplaced('status', 'does not go with q');
-  return { q, ...query };
-}
+type TranscriptSearch = Omit<TranscriptSearchQuery, 'limit'> & { readonly limit: number };
 
 /** Finds segments that have all words of `q`, those that were stored last first. */
 async function searchTranscripts(
@@ -295,10 +269,4 @@ function toHit({ pieces, ...found }: WordHit): TranscriptHit {
 
 function readInstant(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
-}
-
-function misplaced(parameter: string, detail: string): ServiceError {
-  return new ServiceError('invalid-request', `Parameter ${parameter} ${detail}.`, {
-    errors: [{ parameter, detail }],
-  });
 }

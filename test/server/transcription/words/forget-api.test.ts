@@ -71,7 +71,7 @@ describe("a participant's words", () => {
     expect(response.json).toEqual({ segments: 1, transcriptions: 1, running: 0, recordings: 0 });
     const segments = await stage.store.transcriptions.listSegments(id, { limit: 1000 });
     expect(segments).toMatchObject([{ text: 'Is it?' }]);
-    const search = await stage.service.call('GET', '/v1/transcriptions?q=zanzibar');
+    const search = await stage.service.call('GET', '/v1/transcriptions/search?q=zanzibar');
     expect(search.json).toEqual({ hits: [], nextCursor: null });
     expect((await forget('ada')).json).toMatchObject({ segments: 0, transcriptions: 0 });
     expect(tablesWith('zanzibar')).toEqual([]);
