@@ -23,6 +23,7 @@ import { forgedTokens } from './hostile/tokens/tokens.ts';
 import { bigDataPostgres, bigDataSqlite } from './load/big-data.ts';
 import { speed } from './load/speed.ts';
 import { steadyLoad } from './load/steady-load.ts';
+import { storedSpeechPostgres, storedSpeechSqlite } from './load/stored-speech.ts';
 import { model } from './model/model.ts';
 import { mutation } from './mutation/mutation.ts';
 
@@ -44,6 +45,8 @@ export const experiments: readonly Experiment[] = [
   speed,
   bigDataSqlite,
   bigDataPostgres,
+  storedSpeechSqlite,
+  storedSpeechPostgres,
   mediaFaults,
   slowLivekit,
   livekitNodes,

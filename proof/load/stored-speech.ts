@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore, type StoreOptions } from '../../src/server/app/create-store.ts';
+import type { Store } from '../../src/server/app/store.ts';
+import { createLog } from '../../src/server/platform/pino-log.ts';
+import { systemClock } from '../../src/server/platform/system.ts';
+import type { StoredSegment } from '../../src/server/transcription/store.ts';
+import { createFleet } from '../../test/server/webhooks/support/instance.ts';
+import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
+import {
+  claimedInLongRun,
+  type Experiment,
+  type ExperimentContext,
+  type Findings,
+  type RunSize,
+} from '../experiment.ts';
+import { atMost, exactly, type Figure, observed } from '../figures.ts';
+import { createSignedClient, type SignedClient, startDatabase } from '../support/signed-client.ts';
+import { percentile } from '../support/statistics.ts';
+
+/** A run by hand may be smaller than the long one. */
+const SEGMENTS: Readonly<Record<RunSize, number>> = {
+  long: Number(process.env.STORED_SEGMENTS ?? 1_000_000),
+  short: 2_000,
+};
+const SEGMENTS_OF_MEETING = 500;
+const SEARCHES = { long: 100, short: 3 } as const;
+const BUSY_SECONDS = { long: 15, short: 1 } as const;
+
+const IN_FLIGHT = 60;
+const SEARCH_BOUND_MS = 50;
+const HEALTH_BOUND_MS = 50;
+const EVENT_BOUND_MS = 100;
+const PROBE_EVERY_MS = 50;
+const DAY_MS = 86_400_000;
+
+export const storedSpeechSqlite = storedSpeech('stored-speech-sqlite', async () => ({}));
+
+export const storedSpeechPostgres = storedSpeech('stored-speech-postgres', async (context) => ({
+  DATABASE_URL: await startDatabase(context, { isDurable: true }),
+}));
+
+type Environment = { readonly DATABASE_URL?: string };
+
+function storedSpeech(
+  name: string,
+  prepare: (context: ExperimentContext) => Promise<Environment>,
+): Experiment {
+  return { name, run: async (context) => measure(context, await prepare(context)) };
+}
+
+async function measure(context: ExperimentContext, environment: Environment): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
+  const fleet = await createFleet({ ...environment, ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+  cleanUp(fleet.close);
+  await mkdir(fleet.dataDir, { recursive: true });
+  const database =
+    environment.DATABASE_URL === undefined
+      ? { sqlitePath: join(fleet.dataDir, 'rtc.sqlite') }
+      : { databaseUrl: environment.DATABASE_URL };
+  const stored = await fill(context, database);
+  const instance = await fleet.start();
+  // Waits for the comparison that follows a start.
+  await delay(runSize === 'long' ? 10_000 : 100);
+  const client = createSignedClient(instance.url, fleet.keys, IN_FLIGHT + 2);
+  cleanUp(client.close);
+  const alone: Figure[] = [];
+  for (const search of SEARCHES_BY_NAME) {
+    await timeSearches(client, search, 3);
+    const times = await timeSearches(client, search, SEARCHES[runSize]);
+    const p99 = { name: `search for ${search.name}, p99`, measured: round(percentile(times, 0.99)) };
+    alone.push(claimedInLongRun(runSize, atMost({ ...p99, bound: SEARCH_BOUND_MS, unit: ' ms' })));
+    report(`${p99.name}: ${p99.measured} ms`);
+  }
+  const busy = await searchMuch(client, runSize);
+  return { figures: [exactly('segments', stored, SEGMENTS[runSize]), ...alone, ...busy] };
+}
+
+/** Common words first; a word is said about in inverse proportion to its place. */
+const WORDS = Array.from({ length: 4_000 }, (_, n) => `w${n.toString(36)}ord`);
+
+/** Each is in one of four segments. */
+const COMMON = 'the budget';
+/** Is in one of 50,000 segments. */
+const RARE = 'zirconium';
+
+const SEARCHES_BY_NAME = [
+  { name: 'common words', query: { q: COMMON } },
+  { name: 'common words in a room without any', query: { q: COMMON, roomId: 'nowhere' } },
+  { name: 'common words in a room', query: { q: COMMON, roomId: 'meeting-1' } },
+  { name: 'common words in a language without any', query: { q: COMMON, language: 'it' } },
+  { name: 'common words before all segments', query: { q: COMMON, until: '2020-01-01T00:00:00Z' } },
+  { name: 'common words of a day', query: { q: COMMON, since: daysAgo(2), until: daysAgo(1) } },
+  { name: 'a common and a rare word', query: { q: `budget ${RARE}` } },
+  { name: 'two words that are never together', query: { q: `${WORDS[3]} ${WORDS[3_999]}` } },
+  { name: 'a rare word', query: { q: RARE } },
+  { name: 'an absent word', query: { q: 'quetzalcoatl' } },
+] as const;
+
+type Search = (typeof SEARCHES_BY_NAME)[number];
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * DAY_MS).toISOString();
+}
+
+/** Stores meetings of the last 30 days as the workers do. Returns the number of segments. */
+async function fill(
+  { runSize, report }: ExperimentContext,
+  database: StoreOptions['database'],
+): Promise<number> {
+  const store = await openStore({ database, clock: systemClock, log: createLog('warn') });
+  const meetings = SEGMENTS[runSize] / SEGMENTS_OF_MEETING;
+  try {
+    for (let meeting = 0; meeting < meetings; meeting += 1) {
+      const startedAt = Math.floor(Date.now() - 30 * DAY_MS * (1 - meeting / meetings));
+      await storeMeeting(store, meeting, startedAt);
+      if (meeting % 200 === 199) report(`${(meeting + 1) * SEGMENTS_OF_MEETING} segments are stored`);
+    }
+  } finally {
+    await store.close();
+  }
+  return meetings * SEGMENTS_OF_MEETING;
+}
+
+async function storeMeeting({ transcriptions }: Store, meeting: number, createdAt: number): Promise<void> {
+  const id = `tr_${meeting}`;
+  const options = { partialResults: false, captions: false, punctuation: true, profanityFilter: false };
+  const place = { room: `meeting-${meeting}`, roomSid: `RM_${meeting}` };
+  await transcriptions.startLive({ id, ...place, language: 'en', speakers: {}, options, createdAt });
+  const claim = { owner: 'filler', supports: () => true, limit: 1 };
+  await transcriptions.claimLive({ ...claim, now: createdAt, leaseUntil: createdAt + DAY_MS });
+  const segments = Array.from({ length: SEGMENTS_OF_MEETING }, (_, n) =>
+    makeSegment(meeting * SEGMENTS_OF_MEETING + n, createdAt + n * 5_000),
+  );
+  if (!(await transcriptions.addSegments(id, 'filler', segments))) throw new Error(`${id} was not stored`);
+  await transcriptions.stopLive(place.room, createdAt + SEGMENTS_OF_MEETING * 5_000);
+}
+
+function makeSegment(number: number, startedAt: number): StoredSegment {
+  const words = Array.from({ length: 12 }, (_, n) => WORDS[pickWord(number * 12 + n)] ?? '');
+  if (number % 4 === 0) words.push(COMMON);
+  if (number % 50_000 === 7) words.push(RARE);
+  const who = { trackId: `TR_${number % 5}`, identity: `person-${number % 5}`, name: null };
+  const told = { text: words.join(' '), language: 'en', confidence: 0.9, overlapMs: null };
+  return { id: `seg_${number}`, ...who, ...told, startedAt, endedAt: startedAt + 4_000 };
+}
+
+/** The same words in each run. */
+function pickWord(seed: number): number {
+  const share = ((Math.imul(seed + 1, 2_654_435_761) >>> 0) % 1_000_003) / 1_000_003;
+  return Math.floor(WORDS.length ** share) - 1;
+}
+
+async function timeSearches(client: SignedClient, search: Search, count: number): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const startedAt = performance.now();
+    const { status, text } = await client.call('GET', toPath(search));
+    times.push(performance.now() - startedAt);
+    if (status !== 200) throw new Error(`a search for ${search.name} answered ${status}: ${text}`);
+  }
+  return times;
+}
+
+function toPath({ query }: Search): string {
+  return `/v1/transcriptions/search?${new URLSearchParams(query)}`;
+}
+
+/** Keeps 60 searches in flight, and measures what others get in the meantime. */
+async function searchMuch(client: SignedClient, runSize: RunSize): Promise<readonly Figure[]> {
+  const until = performance.now() + BUSY_SECONDS[runSize] * 1_000;
+  const answers = new Map<number, number>();
+  const search = async (_: unknown, number: number): Promise<void> => {
+    for (let index = number; performance.now() < until; index += 1) {
+      const chosen = SEARCHES_BY_NAME[index % SEARCHES_BY_NAME.length] ?? SEARCHES_BY_NAME[0];
+      const { status } = await client.call('GET', toPath(chosen));
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+      // Retry-After is a second.
+      if (status === 503) await delay(1_000);
+    }
+  };
+  const probe = async (ask: (number: number) => Promise<{ readonly status: number }>) => {
+    const times: number[] = [];
+    for (let number = 0; performance.now() < until; number += 1) {
+      const startedAt = performance.now();
+      const { status } = await ask(number);
+      times.push(performance.now() - startedAt);
+      if (status !== 200) throw new Error(`a request beside searches answered ${status}`);
+      await delay(PROBE_EVERY_MS);
+    }
+    return times;
+  };
+  const searching = Array.from({ length: IN_FLIGHT }, search);
+  const health = probe(() => client.call('GET', '/v1/health'));
+  const events = probe((number) =>
+    client.post('/livekit/webhook', mediaWebhook(roomFinished(`busy-${number}`))),
+  );
+  const [healthTimes, eventTimes] = await Promise.all([health, events, ...searching]);
+  const claimed = (name: string, times: readonly number[], bound: number): Figure =>
+    claimedInLongRun(
+      runSize,
+      atMost({ name: `${name}, p99`, measured: round(percentile(times, 0.99)), bound, unit: ' ms' }),
+    );
+  const others = [...answers].filter(([status]) => status !== 200 && status !== 503);
+  return [
+    observed('searches answered with 60 in flight', answers.get(200) ?? 0),
+    observed('searches answered with 503', answers.get(503) ?? 0),
+    exactly('searches answered with another status', others.length, 0),
+    claimed('GET /v1/health with 60 searches in flight', healthTimes, HEALTH_BOUND_MS),
+    claimed('event of LiveKit with 60 searches in flight', eventTimes, EVENT_BOUND_MS),
+  ];
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
