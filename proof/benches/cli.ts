@@ -3,17 +3,22 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { LAUNCHER } from '../../test/support/parts/built.ts';
+import { startProgram } from '../load/tokens.ts';
+import { sampleProcess } from '../support/process-figures.ts';
 import { median } from '../support/statistics.ts';
 
 /*
  * Compares the start-up of the built rtc with an empty process of the same Node: `node proof/benches/cli.ts [rounds]`. The runs are
  * interleaved, so that other load on the machine affects all of them. Prints medians, and as noise the ratio of one empty
- * process to another.
+ * process to another. At the end it prints the memory of a service that nobody calls (Linux).
  */
 
 const ROUNDS = Number(process.argv[2] ?? 40);
+
+const MAX_IDLE_MB = 130;
 
 const directory = await mkdtemp(join(tmpdir(), 'rtc-bench-cli-'));
 const empty = join(directory, 'empty.mjs');
@@ -53,6 +58,10 @@ for (const { name, atMost } of CASES.slice(1)) {
   console.log(`${name.padEnd(24)}${ratio.toFixed(2)}${figure}`);
 }
 await worker.terminate();
+const idleMb = await measureIdleService();
+console.log(
+  `rtc serve, idle: ${idleMb.toFixed(0)} MB  at most ${MAX_IDLE_MB}: ${idleMb <= MAX_IDLE_MB ? 'kept' : 'MISSED'}`,
+);
 await rm(directory, { recursive: true, force: true });
 
 function runOnce(argv: readonly string[]): number {
@@ -61,6 +70,28 @@ function runOnce(argv: readonly string[]): number {
   const elapsed = performance.now() - startedAt;
   if (status !== 0) throw new Error(`${argv.join(' ')} ended with ${status}: ${stderr}`);
   return elapsed;
+}
+
+/** Resolves to the resident memory of the service, some time after its start. */
+async function measureIdleService(): Promise<number> {
+  const keys = { API_KEY: 'bench-key', API_SECRET: 'bench-secret-of-32-characters-00' };
+  const service = await startProgram({
+    args: [LAUNCHER, 'serve'],
+    output: 'stderr',
+    environment: {
+      ...keys,
+      PORT: '0',
+      DATA_DIR: join(directory, 'data'),
+      LIVEKIT_URL: 'ws://127.0.0.1:9',
+      CI: 'true',
+    },
+  });
+  try {
+    await delay(3_000);
+    return (await sampleProcess(service.pid)).residentMb;
+  } finally {
+    service.stop();
+  }
 }
 
 /**
