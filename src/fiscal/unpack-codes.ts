@@ -1,3 +1,7 @@
+/**
+ * Unpacks the place codes and the days on which they were in force, letter by letter, from the symbols in which the package
+ * carries them (packed-symbols.ts). scripts/pack-fiscal-data.ts packs them, and code-table.ts describes what comes out.
+ */
 import { BASE64URL_DIGITS, DIGIT_VALUES, type Symbols } from './packed-symbols.ts';
 
 /** The place codes of one letter and their spans, as code-table.ts describes them. */
