@@ -2409,8 +2409,8 @@ func (c *Client) AllBlocks(ctx context.Context, roomID string, params ListBlocks
 }
 
 // RemoveBlock: Let an identity into the room again.
-func (c *Client) RemoveBlock(ctx context.Context, roomID string, identity string) error {
-	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/blocks/" + url.PathEscape(identity), query: nil}, nil)
+func (c *Client) RemoveBlock(ctx context.Context, roomID string, participantID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/blocks/" + url.PathEscape(participantID), query: nil}, nil)
 }
 
 // StartRecording: Record a room to an MP4 file.

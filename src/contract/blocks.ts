@@ -35,7 +35,7 @@ export const RemoveParticipantQuery = Type.Object(
 
 export const BlockParams = Type.Object({
   roomId: roomIdParameter,
-  identity: nameSchema('The identity that is blocked', 'ada'),
+  participantId: nameSchema('The identity that is blocked', 'ada'),
 });
 
 /** A cursor contains an identity of 256 bytes, each written as six. */

@@ -2563,9 +2563,14 @@ class Operations:
             if cursor is None:
                 return
 
-    def remove_block(self, room_id: str, identity: str) -> None:
+    def remove_block(self, room_id: str, participant_id: str) -> None:
         """Let an identity into the room again."""
-        self._call("DELETE", self._path("/v1/rooms/{}/blocks/{}", room_id, identity), {}, None)
+        self._call(
+            "DELETE",
+            self._path("/v1/rooms/{}/blocks/{}", room_id, participant_id),
+            {},
+            None,
+        )
 
     def start_recording(
         self,

@@ -169,7 +169,7 @@ export class Blocks {
     });
   }
 
-  /** DELETE /v1/rooms/:roomId/blocks/:identity: lets the identity in again. */
+  /** DELETE /v1/rooms/:roomId/blocks/:participantId: lets the identity in again. */
   async remove(room: string, identity: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', roomPath(room, 'blocks', identity), options);
   }

@@ -32,7 +32,7 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
     }),
     defineRoute({
       method: 'DELETE',
-      path: '/v1/rooms/:roomId/blocks/:identity',
+      path: '/v1/rooms/:roomId/blocks/:participantId',
       operationId: 'removeBlock',
       tag: 'participants',
       summary: 'Let an identity into the room again',
@@ -43,7 +43,7 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
       success: { 204: { description: 'The identity is no longer blocked' } },
       errors: ['block-not-found', 'storage-unavailable'],
       handle: async ({ params }) => {
-        await removeBlock(deps, { room: params.roomId, identity: params.identity });
+        await removeBlock(deps, { room: params.roomId, identity: params.participantId });
         return { status: 204 };
       },
     }),

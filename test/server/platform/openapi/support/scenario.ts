@@ -296,7 +296,7 @@ async function endMeeting({ recorder, receiver }: Scene, recordingId: string): P
 }
 
 async function keepOut(recorder: ExchangeRecorder): Promise<void> {
-  const path = { ...ROOM, identity: 'ada' };
+  const path = { ...ROOM, participantId: 'ada' };
   await recorder.send('removeParticipant', {
     path: { ...ROOM, participantId: 'ada' },
     query: { block: '3600' },
