@@ -163,7 +163,7 @@ const rankRecord = (record: number, { match, length }: Match, date: number): num
 const LATER_BY = 3;
 
 /** States come before all cities except Rome. */
-const STATE_RANK = 60;
+const STATE_RANK = 27;
 
 const rateTimeliness = (record: number, date: number): number => {
   const records = allRecords();
@@ -207,7 +207,7 @@ const shownRecord = (records: PlaceRecords, record: number, date: number): numbe
   return isPeriod && !isInForce(slot, date) ? record : recordAt(records, slot, date);
 };
 
-/** Returns a number that grows with the residents of a comune in force, from 1 to 64; 0 for any other place. */
+/** Returns a number that grows with the residents of a comune in force, from 1 on; 0 for any other place. */
 const residentsRank = (slot: number): number => {
   ranks ??= readRanks();
   return byteAt(ranks, slot);

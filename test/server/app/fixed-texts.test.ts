@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { EVENT_NAMES } from '../../../src/contract/event-names.ts';
+import { type Stack, startStack } from '../../cli/support/stack.ts';
+import type { TestService } from '../../support/service.ts';
 
 /*
  * The texts that the two specifications fix, word by word. A caller may compare them, so that they are the same whatever
  * language the caller prefers.
  */
 
+let stack: Stack;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  stack = await startStack();
+  service = stack.service;
 });
-afterAll(() => service.close());
+afterAll(() => stack.close());
 
 const PREFERENCES = ['it-IT,it;q=0.9,en;q=0.5', 'it', 'en', 'de', '*'];
 const BAD_REQUEST = { name: 'BadRequest', message: 'Not a valid Codice Fiscale', code: 400 };
@@ -55,10 +59,54 @@ describe.each(PREFERENCES)('for a caller who prefers %s', (language) => {
     ]);
   });
 
+  it('a recording has the words of the specification from its start to its end', async () => {
+    const room = `record-${PREFERENCES.indexOf(language)}`;
+    await service.call('POST', '/v1/rooms', { headers, body: { name: room } });
+    await stack.media.control.join(room, { identity: 'ada' });
+    const post = (act: string) =>
+      service.call('POST', `/v1/rooms/${room}/recording/${act}`, { headers, body: {} });
+    const started = await post('start');
+    expect([started.status, started.json]).toMatchObject([
+      201,
+      { egressId: expect.stringMatching(/^EG_/), status: 'recording' },
+    ]);
+    expect([(await post('start')).status, (await post('start')).json]).toMatchObject([
+      200,
+      { status: 'already_recording' },
+    ]);
+    expect([(await post('stop')).status]).toEqual([200]);
+  });
+
+  it('an ingress is RTMP and called Ingress Stream by default', async () => {
+    const created = await service.call('POST', '/v1/rooms/studio/ingress', { headers, body: {} });
+    expect(created.json).toMatchObject({ inputType: 'RTMP_INPUT', participantName: 'Ingress Stream' });
+  });
+
+  it('the answers of fiscal codes and places are JSON in UTF-8', async () => {
+    for (const path of ['/cf/RSSMRA80B01H501T', '/cf/check/XXX', '/it/regions', '/it/caps/RM/Roma']) {
+      expect((await get(path)).headers['content-type'], path).toBe('application/json; charset=utf-8');
+    }
+    expect((await get('/cf/check/XXX')).json).toMatchObject({ valid: false });
+  });
+
   it('the secret of a webhook is masked by three asterisks, and its id begins with wh_', async () => {
     const body = { url: 'https://example.com/hook' };
     const created = (await service.call('POST', '/v1/webhooks', { headers, body })).json as { id: string };
     expect(created.id).toMatch(/^wh_/);
     expect((await get(`/v1/webhooks/${created.id}`)).json).toMatchObject({ secret: '***', events: ['*'] });
   });
+});
+
+it('the events of the specification have its names', () => {
+  const specified = [
+    ...['room_created', 'room_closed', 'participant_joined', 'participant_left', 'track_published'],
+    ...[
+      'recording_started',
+      'recording_stopped',
+      'ingress_started',
+      'ingress_stopped',
+      'transcription_completed',
+    ],
+  ];
+  expect(specified.filter((name) => !EVENT_NAMES.some((known) => known === name))).toEqual([]);
 });
