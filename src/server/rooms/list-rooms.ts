@@ -108,6 +108,16 @@ export function createSharedRooms(clock: Pick<Clock, 'monotonic' | 'now'>): Shar
   const lists = shareReads<Buffer>(clock, (list) => (list.length <= MAX_KEPT_BYTES ? list : undefined));
   /** Names of rooms that this instance has opened since the last but one read of all names. */
   let openedHere: ReadonlyMap<string, number> = new Map();
+  /** The names with those of rooms that opened later, which pages within a second share. */
+  let merged:
+    | { readonly known: KnownNames; readonly names: readonly string[]; readonly at: number }
+    | undefined;
+
+  let changes = 0;
+  const forgetMerged = (): void => {
+    merged = undefined;
+    changes += 1;
+  };
 
   /** Returns undefined if all names must be read, because the database does not respond or too many rooms were opened. */
   const listOpened = async ({ store }: NameSource, { at }: KnownNames) => {
@@ -126,10 +136,15 @@ export function createSharedRooms(clock: Pick<Clock, 'monotonic' | 'now'>): Shar
       return { names: rooms.map(({ name }) => name).toSorted(), at };
     });
     if (rooms !== undefined) return { ...known, rooms };
+    const now = clock.monotonic();
+    if (merged?.known === known && now - merged.at < SHARED_MS) return { ...known, names: merged.names };
+    const seen = changes;
     const opened = await listOpened(source, known);
-    if (opened === undefined && maxAgeMs > SHARED_MS) return await readNames(source, SHARED_MS);
+    if (opened === undefined) return maxAgeMs > SHARED_MS ? await readNames(source, SHARED_MS) : known;
     const added = [...new Set(opened)].filter((name) => !includesSorted(known.names, name));
-    return added.length === 0 ? known : { ...known, names: [...known.names, ...added].toSorted() };
+    const all = added.length === 0 ? known.names : [...known.names, ...added].toSorted();
+    if (seen === changes) merged = { known, names: all, at: now };
+    return { ...known, names: all };
   };
 
   return {
@@ -138,11 +153,15 @@ export function createSharedRooms(clock: Pick<Clock, 'monotonic' | 'now'>): Shar
     forget: (opened) => {
       lists.forget();
       if (opened === undefined) return;
+      forgetMerged();
       const now = clock.monotonic();
       const recent = [...openedHere].filter(([, at]) => now - at < 2 * NAMES_LIFETIME_MS);
       openedHere = new Map([...recent, [opened, now]]);
     },
-    outdate: lists.forget,
+    outdate: () => {
+      lists.forget();
+      forgetMerged();
+    },
   };
 }
 

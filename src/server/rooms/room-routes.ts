@@ -100,7 +100,7 @@ function listRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'List the open rooms',
     description:
-      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. Without `limit`, all rooms at once. That list is up to a second old. A page reads its own rooms; one that opened has to be reported by the media server first, or appears within ten seconds. What the same instance of the service created, changed or deleted is in both at once.',
+      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. Without `limit`, all rooms at once. That list is up to a second old. A page reads its own rooms; one that opened appears a second after the media server has reported it, or within ten seconds. What the same instance of the service created, changed or deleted is in both at once.',
     security: 'signed',
     scopes: ['read', 'rooms'],
     query: RoomListQuery,

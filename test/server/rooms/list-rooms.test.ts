@@ -107,14 +107,24 @@ describe('listing the rooms page by page', () => {
     expect(calls).toEqual([undefined, ['a', 'b'], undefined]);
   });
 
-  it('has a room at once whose opening is stored, from whichever instance, once', async () => {
-    const read = setUp();
+  it('has a room whose opening is stored a second later, and at once after its event at this instance', async () => {
+    const sharedRooms = createSharedRooms(clock);
+    const read = setUp(sharedRooms);
     await read();
+    expect((await read()).names).toEqual(['a', 'b']);
     open.add('aa');
     stored = ['aa', 'b', 'closed'];
+    clock.advance(999);
+    expect((await read()).names).toEqual(['a', 'b']);
+    clock.advance(1);
     expect((await read()).names).toEqual(['a', 'aa']);
+    open.add('a1');
+    stored = ['a1', ...stored];
+    sharedRooms.outdate();
+    expect((await read()).names).toEqual(['a', 'a1']);
+    open.delete('a1');
     const first = await read();
-    expect((await read(first.nextCursor)).names).toEqual(['b', 'c']);
+    expect((await read(first.nextCursor)).names).toEqual(['aa', 'b']);
     expect(calls.filter((names) => names === undefined)).toHaveLength(1);
   });
 
