@@ -7,7 +7,7 @@ import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
 import { AMBIGUOUS_PLACE, candidates, readProvince, UNKNOWN_PLACE } from './place-candidates.ts';
 import { provinceNumber, readRecords, recordAt } from './place-records.ts';
-import { splitProvince } from './place-spellings.ts';
+import { splitProvince, stateNames } from './place-spellings.ts';
 import { suggestPlaces } from './suggest-places.ts';
 
 export type PlaceFilter = {
@@ -170,7 +170,12 @@ const stateOfCity = (name: string): number => {
  */
 const stateOfTerritory = (name: string): number => {
   territories ??= readNames(territoryBlock());
-  return territories.get(foldedName(name)) ?? -1;
+  const bare = splitProvince(name)?.bare ?? name;
+  for (const reading of [bare, ...stateNames(bare)]) {
+    const state = territories.get(foldedName(reading));
+    if (state !== undefined) return state;
+  }
+  return -1;
 };
 
 let states: ReadonlyMap<string, number> | undefined;

@@ -277,6 +277,10 @@ describe('the suggestions for an unknown place', () => {
 
   it.each([
     ['Jersey', 'Z124'],
+    ['Jersey (EE)', 'Z124'],
+    ['Baliato di Jersey', 'Z124'],
+    ['Isola di Sint Maarten', 'Z501'],
+    ['Saint Martin (Isola)', 'Z508'],
     ['Guernsey', 'Z124'],
     ['Curaçao', 'Z501'],
     ['Sint Maarten', 'Z501'],
