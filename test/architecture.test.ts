@@ -127,6 +127,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       'src/server/rooms/store.ts',
       'src/server/transcription/store.ts',
       'src/server/transcription/turns/store.ts',
+      'src/server/usage/store.ts',
       'src/server/webhooks/store.ts',
       'src/server/platform/storage/',
     ],
@@ -134,7 +135,12 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   // API keys, scopes, idempotency and the audit log.
   ['src/server/access/', ['src/server/platform/', 'src/contract/']],
   ['src/server/webhooks/', ['src/server/platform/', 'src/contract/']],
-  ['src/server/events/', ['src/server/webhooks/', 'src/server/platform/', 'src/contract/']],
+  // Amounts by day, which are written with the events that report them.
+  ['src/server/usage/', ['src/server/platform/', 'src/contract/']],
+  [
+    'src/server/events/',
+    ['src/server/webhooks/', 'src/server/usage/', 'src/server/platform/', 'src/contract/'],
+  ],
   ['src/server/rooms/', ['src/server/platform/', 'src/contract/']],
   [
     'src/server/recordings/',
@@ -174,6 +180,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       'src/server/recordings/',
       'src/server/rooms/',
       'src/server/events/',
+      'src/server/usage/',
       'src/server/platform/',
       'src/contract/',
     ],
@@ -190,6 +197,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       'src/server/transcription/',
       'src/server/recordings/',
       'src/server/events/',
+      'src/server/usage/',
       'src/server/platform/',
       'src/contract/',
     ],

@@ -236,7 +236,8 @@ type Participant struct {
 	JoinedAt string `json:"joinedAt"`
 	// Whether the participant publishes a track
 	IsPublisher bool `json:"isPublisher"`
-	// Signed attributes of the token: rtc.role and rtc.canMuteOthers
+	// Signed attributes of the token: rtc.role, rtc.canMuteOthers, and rtc.key with the id of an API key other than the
+	// root key
 	Attributes map[string]string `json:"attributes"`
 	// Permissions of the token
 	Permission *ParticipantPermission `json:"permission,omitempty"`
@@ -504,7 +505,7 @@ type SessionParticipant struct {
 	Identity string `json:"identity"`
 	// Display name
 	Name string `json:"name"`
-	// Role of the token; null for tokens that another program issued
+	// Role of the token; `ingress` for a stream; null for tokens that another program issued
 	Role *string `json:"role"`
 	// When the participant joined
 	JoinedAt string `json:"joinedAt"`
@@ -562,6 +563,101 @@ type SessionDetail struct {
 type SessionParticipantList struct {
 	// Their connections, in the order in which they joined
 	Participants []SessionParticipant `json:"participants"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
+// UsageFigures: Exact times, added up in milliseconds and rounded once.
+type UsageFigures struct {
+	// Minutes of all people together; time in which an identity was connected twice counts once, with two decimals
+	ParticipantMinutes float64 `json:"participantMinutes"`
+	// The same minutes by the role of the token
+	ParticipantMinutesByRole UsageFiguresParticipantMinutesByRole `json:"participantMinutesByRole"`
+	// Minutes of rooms, each from its first participant to its end, with two decimals
+	RoomMinutes float64 `json:"roomMinutes"`
+	// Minutes of finished recordings, with two decimals
+	RecordedMinutes float64 `json:"recordedMinutes"`
+	// Minutes of finished transcriptions, of rooms and of recordings, with two decimals
+	TranscribedMinutes float64 `json:"transcribedMinutes"`
+	// Minutes of finished broadcasts, with two decimals
+	BroadcastMinutes float64 `json:"broadcastMinutes"`
+	// Minutes of streams into rooms, with two decimals
+	IngressMinutes float64 `json:"ingressMinutes"`
+	// Maximum number of people at the same time in one room; several rooms are not added up
+	PeakParticipants int64 `json:"peakParticipants"`
+	// Bytes of recordings, on the day on which they ended
+	RecordingBytes int64 `json:"recordingBytes"`
+	// False while a day is not over, or a room is open whose minutes of that time are included
+	IsFinal bool `json:"isFinal"`
+}
+
+// UsageFiguresParticipantMinutesByRole: The same minutes by the role of the token.
+type UsageFiguresParticipantMinutesByRole struct {
+	// Of hosts, with two decimals
+	Host float64 `json:"host"`
+	// Of moderators, with two decimals
+	Moderator float64 `json:"moderator"`
+	// Of participants, with two decimals
+	Participant float64 `json:"participant"`
+	// Of viewers, with two decimals
+	Viewer float64 `json:"viewer"`
+	// Of people with a token of another program, with two decimals
+	Other float64 `json:"other"`
+}
+
+// UsageLine: The usage of one group.
+type UsageLine struct {
+	// The day (2026-11-01), month (2026-11), room, beginning of names or id of the API key, after `by`
+	Group string `json:"group"`
+	// Minutes of all people together; time in which an identity was connected twice counts once, with two decimals
+	ParticipantMinutes float64 `json:"participantMinutes"`
+	// The same minutes by the role of the token
+	ParticipantMinutesByRole UsageLineParticipantMinutesByRole `json:"participantMinutesByRole"`
+	// Minutes of rooms, each from its first participant to its end, with two decimals
+	RoomMinutes float64 `json:"roomMinutes"`
+	// Minutes of finished recordings, with two decimals
+	RecordedMinutes float64 `json:"recordedMinutes"`
+	// Minutes of finished transcriptions, of rooms and of recordings, with two decimals
+	TranscribedMinutes float64 `json:"transcribedMinutes"`
+	// Minutes of finished broadcasts, with two decimals
+	BroadcastMinutes float64 `json:"broadcastMinutes"`
+	// Minutes of streams into rooms, with two decimals
+	IngressMinutes float64 `json:"ingressMinutes"`
+	// Maximum number of people at the same time in one room; several rooms are not added up
+	PeakParticipants int64 `json:"peakParticipants"`
+	// Bytes of recordings, on the day on which they ended
+	RecordingBytes int64 `json:"recordingBytes"`
+	// False while a day is not over, or a room is open whose minutes of that time are included
+	IsFinal bool `json:"isFinal"`
+}
+
+// UsageLineParticipantMinutesByRole: The same minutes by the role of the token.
+type UsageLineParticipantMinutesByRole struct {
+	// Of hosts, with two decimals
+	Host float64 `json:"host"`
+	// Of moderators, with two decimals
+	Moderator float64 `json:"moderator"`
+	// Of participants, with two decimals
+	Participant float64 `json:"participant"`
+	// Of viewers, with two decimals
+	Viewer float64 `json:"viewer"`
+	// Of people with a token of another program, with two decimals
+	Other float64 `json:"other"`
+}
+
+// Usage: A page of usage, with the total of all pages.
+type Usage struct {
+	// The first day
+	From string `json:"from"`
+	// The day after the last one
+	To string `json:"to"`
+	// What each line is. One of day, month, room, prefix, key.
+	By string `json:"by"`
+	// Until when the time in open rooms is included
+	AsOf  string       `json:"asOf"`
+	Total UsageFigures `json:"total"`
+	// The groups with any usage, in the order of their names
+	Usage []UsageLine `json:"usage"`
 	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
 }
@@ -2568,6 +2664,50 @@ func (c *Client) AllSessionParticipants(ctx context.Context, sessionID string, p
 		page, err := c.ListSessionParticipants(ctx, sessionID, params)
 		return page.Participants, page.NextCursor, err
 	})
+}
+
+// GetUsageParams is the query of GetUsage. What is zero is not sent.
+type GetUsageParams struct {
+	// The first day, in UTC; by default the first day of this month
+	From string
+	// The day after the last one, in UTC, so that consecutive months have each day once; by default tomorrow. At most
+	// 400 days after `from`
+	To string
+	// What each line is: a day or month in UTC, a room, the beginning of room names (up to the first `-`; the whole name
+	// without one), or an API key; default `day`
+	By string
+	// Only this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// Only rooms whose names begin so. At most 256 bytes of UTF-8, no control characters.
+	Prefix string
+	// Page size; default 400
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params GetUsageParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "from", params.From)
+	setString(values, "to", params.To)
+	setString(values, "by", params.By)
+	setString(values, "roomId", params.RoomID)
+	setString(values, "prefix", params.Prefix)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// GetUsage: Add up minutes and bytes by day, month, room, prefix or key.
+func (c *Client) GetUsage(ctx context.Context, params GetUsageParams) (Usage, error) {
+	var response Usage
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/usage", query: params.values()}, &response)
+	return response, err
+}
+
+// GetUsageText: Add up minutes and bytes by day, month, room, prefix or key, as text, vtt or srt.
+func (c *Client) GetUsageText(ctx context.Context, format string) (string, error) {
+	return c.text(ctx, request{method: http.MethodGet, path: "/v1/usage", query: url.Values{"format": {format}}})
 }
 
 // ListIngressParams is the query of ListIngress. What is zero is not sent.

@@ -291,6 +291,8 @@ function toQuery(query: readonly Property[]): string {
 }
 
 /** `roomId` becomes `room_id`. */
+/** A keyword of Python gets an underscore at its end (PEP 8). */
 function snake(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const words = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return KEYWORDS.has(words) ? `${words}_` : words;
 }

@@ -45,6 +45,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/sessions/commands.ts'),
   },
   {
+    noun: 'usage',
+    section: 'Rooms',
+    summary: 'Minutes and bytes by day, month, room, prefix or key',
+    verbs: [],
+    load: () => import('./commands/usage.ts'),
+  },
+  {
     noun: 'transcription',
     section: 'Rooms',
     summary: 'Live transcription of a room',

@@ -2,7 +2,7 @@ import type { Health, Readiness, SelfCheckList } from '../contract/self-check.ts
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
 import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';
-import { Recordings, Sessions } from './nouns/recordings.ts';
+import { Recordings, Sessions, Usage } from './nouns/recordings.ts';
 import { Blocks, Ingress, Participants, Rooms, Tokens } from './nouns/rooms.ts';
 import { Transcription, Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
 import { Deliveries, Webhooks } from './nouns/webhooks.ts';
@@ -29,6 +29,7 @@ export class RtcClient {
   readonly tokens: Tokens;
   readonly recordings: Recordings;
   readonly sessions: Sessions;
+  readonly usage: Usage;
   readonly ingress: Ingress;
   readonly transcription: Transcription;
   readonly transcriptions: Transcriptions;
@@ -50,6 +51,7 @@ export class RtcClient {
     this.tokens = new Tokens(transport);
     this.recordings = new Recordings(transport);
     this.sessions = new Sessions(transport);
+    this.usage = new Usage(transport);
     this.ingress = new Ingress(transport);
     this.transcription = new Transcription(transport);
     this.transcriptions = new Transcriptions(transport);

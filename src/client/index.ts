@@ -17,6 +17,8 @@ export type {
   Recordings,
   Sessions,
   StartRecordingOptions,
+  Usage as RoomUsage,
+  UsageOptions,
 } from './nouns/recordings.ts';
 export type {
   Blocks,

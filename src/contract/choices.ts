@@ -10,6 +10,10 @@ export type Role = (typeof ROLES)[number];
 export const SESSION_STATUSES = ['open', 'ended'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
+/** By what usage is added up. */
+export const USAGE_GROUPS = ['day', 'month', 'room', 'prefix', 'key'] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
 /** Formats in which a transcript can be read. */
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'md', 'vtt', 'srt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];

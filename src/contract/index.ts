@@ -24,6 +24,7 @@ export * from './signing.ts';
 export * from './tokens.ts';
 export * from './transcript-queries.ts';
 export * from './transcription.ts';
+export * from './usage.ts';
 export * from './vocabulary.ts';
 export * from './webhook-signing.ts';
 export * from './webhooks.ts';

@@ -27,7 +27,8 @@ export const ParticipantSchema = Type.Object(
     joinedAt: Type.String({ description: 'When the participant joined: Unix seconds, int64 as a string' }),
     isPublisher: Type.Boolean({ description: 'Whether the participant publishes a track' }),
     attributes: Type.Record(Type.String(), Type.String(), {
-      description: 'Signed attributes of the token: rtc.role and rtc.canMuteOthers',
+      description:
+        'Signed attributes of the token: rtc.role, rtc.canMuteOthers, and rtc.key with the id of an API key other than the root key',
       examples: [{ 'rtc.role': 'host' }],
     }),
     permission: Type.Optional(

@@ -75,7 +75,7 @@ const SessionParticipantSchema = Type.Object(
     name: Type.String({ description: 'Display name', examples: ['Ada Lovelace'] }),
     role: orNull(
       Type.String({ examples: ['host'] }),
-      'Role of the token; null for tokens that another program issued',
+      'Role of the token; `ingress` for a stream; null for tokens that another program issued',
     ),
     joinedAt: instantSchema('When the participant joined'),
     leftAt: orNull(instantSchema('When the participant left'), 'Null while the participant is present'),

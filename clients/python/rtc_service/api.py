@@ -265,7 +265,8 @@ class _ParticipantRequired(TypedDict):
     joinedAt: str
     # Whether the participant publishes a track
     isPublisher: bool
-    # Signed attributes of the token: rtc.role and rtc.canMuteOthers
+    # Signed attributes of the token: rtc.role, rtc.canMuteOthers, and rtc.key with the id of an API key other than
+    # the root key
     attributes: dict[str, str]
     # Tracks that the participant publishes
     tracks: list[ParticipantTracksItem]
@@ -565,7 +566,7 @@ class SessionParticipant(TypedDict):
     identity: str
     # Display name
     name: str
-    # Role of the token; null for tokens that another program issued
+    # Role of the token; `ingress` for a stream; null for tokens that another program issued
     role: Optional[str]
     # When the participant joined
     joinedAt: str
@@ -630,6 +631,103 @@ class SessionParticipantList(TypedDict):
     participants: list[SessionParticipant]
     # The cursor of the next page; null after the last one
     nextCursor: Optional[str]
+
+
+class UsageFigures(TypedDict):
+    """Exact times, added up in milliseconds and rounded once"""
+
+    # Minutes of all people together; time in which an identity was connected twice counts once, with two decimals
+    participantMinutes: float
+    # The same minutes by the role of the token
+    participantMinutesByRole: UsageFiguresParticipantMinutesByRole
+    # Minutes of rooms, each from its first participant to its end, with two decimals
+    roomMinutes: float
+    # Minutes of finished recordings, with two decimals
+    recordedMinutes: float
+    # Minutes of finished transcriptions, of rooms and of recordings, with two decimals
+    transcribedMinutes: float
+    # Minutes of finished broadcasts, with two decimals
+    broadcastMinutes: float
+    # Minutes of streams into rooms, with two decimals
+    ingressMinutes: float
+    # Maximum number of people at the same time in one room; several rooms are not added up
+    peakParticipants: int
+    # Bytes of recordings, on the day on which they ended
+    recordingBytes: int
+    # False while a day is not over, or a room is open whose minutes of that time are included
+    isFinal: bool
+
+
+class UsageFiguresParticipantMinutesByRole(TypedDict):
+    """The same minutes by the role of the token"""
+
+    # Of hosts, with two decimals
+    host: float
+    # Of moderators, with two decimals
+    moderator: float
+    # Of participants, with two decimals
+    participant: float
+    # Of viewers, with two decimals
+    viewer: float
+    # Of people with a token of another program, with two decimals
+    other: float
+
+
+class UsageLine(TypedDict):
+    """The usage of one group"""
+
+    # The day (2026-11-01), month (2026-11), room, beginning of names or id of the API key, after `by`
+    group: str
+    # Minutes of all people together; time in which an identity was connected twice counts once, with two decimals
+    participantMinutes: float
+    # The same minutes by the role of the token
+    participantMinutesByRole: UsageLineParticipantMinutesByRole
+    # Minutes of rooms, each from its first participant to its end, with two decimals
+    roomMinutes: float
+    # Minutes of finished recordings, with two decimals
+    recordedMinutes: float
+    # Minutes of finished transcriptions, of rooms and of recordings, with two decimals
+    transcribedMinutes: float
+    # Minutes of finished broadcasts, with two decimals
+    broadcastMinutes: float
+    # Minutes of streams into rooms, with two decimals
+    ingressMinutes: float
+    # Maximum number of people at the same time in one room; several rooms are not added up
+    peakParticipants: int
+    # Bytes of recordings, on the day on which they ended
+    recordingBytes: int
+    # False while a day is not over, or a room is open whose minutes of that time are included
+    isFinal: bool
+
+
+class UsageLineParticipantMinutesByRole(TypedDict):
+    """The same minutes by the role of the token"""
+
+    # Of hosts, with two decimals
+    host: float
+    # Of moderators, with two decimals
+    moderator: float
+    # Of participants, with two decimals
+    participant: float
+    # Of viewers, with two decimals
+    viewer: float
+    # Of people with a token of another program, with two decimals
+    other: float
+
+
+# A page of usage, with the total of all pages
+Usage = TypedDict(
+    "Usage",
+    {
+        "from": "str",
+        "to": "str",
+        "by": "Literal[\"day\", \"month\", \"room\", \"prefix\", \"key\"]",
+        "asOf": "str",
+        "total": "UsageFigures",
+        "usage": "list[UsageLine]",
+        "nextCursor": "Optional[str]",
+    },
+)
 
 
 class IngressCreate(TypedDict, total=False):
@@ -2719,6 +2817,30 @@ class Operations:
             cursor = page.get("nextCursor")
             if cursor is None:
                 return
+
+    def get_usage(
+        self,
+        *,
+        from_: Optional[str] = None,
+        to: Optional[str] = None,
+        by: Optional[Literal["day", "month", "room", "prefix", "key"]] = None,
+        room_id: Optional[str] = None,
+        prefix: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Usage:
+        """Add up minutes and bytes by day, month, room, prefix or key."""
+        response: Usage = self._call(
+            "GET",
+            "/v1/usage",
+            {"from": from_, "to": to, "by": by, "roomId": room_id, "prefix": prefix, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def get_usage_text(self, format: Literal["text", "vtt", "srt"]) -> str:
+        """Add up minutes and bytes by day, month, room, prefix or key, as text or captions."""
+        return self._text("/v1/usage", {"format": format})
 
     def list_ingress(self, room_id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> IngressList:
         """List the ingress endpoints of a room."""

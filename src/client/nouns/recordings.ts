@@ -16,6 +16,7 @@ import type {
   SessionParticipantList,
   SessionParticipantListQuery,
 } from '../../contract/sessions.ts';
+import type { UsageLine, Usage as UsagePage, UsageQuery } from '../../contract/usage.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { type Download, type DownloadOptions, download } from '../transport/download.ts';
 import { recordingPath, roomPath, sessionPath, toQuery, withBody } from '../transport/request-parts.ts';
@@ -152,3 +153,32 @@ export class Sessions {
     });
   }
 }
+
+/** Page size at most 1,000; default 400. */
+export type UsageOptions = QueryOptions<Omit<UsageQuery, 'format'>>;
+
+/** Minutes and bytes, for invoices: `client.usage`. */
+export class Usage {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** GET /v1/usage: returns a page of groups in the order of their names, with the total of all. */
+  async get(options: UsageOptions = {}): Promise<UsagePage> {
+    const { from, to, by, roomId, prefix, limit, cursor } = options;
+    const query = toQuery({ from, to, by, roomId, prefix, limit, cursor });
+    return await this.#transport.call('GET', `/v1/usage${query}`, options);
+  }
+
+  /** Iterates over the groups, page by page. */
+  all(options: UsageOptions = {}): AsyncGenerator<UsageLine, void, undefined> {
+    return itemsOfPages('/v1/usage', options.cursor, async (cursor) => {
+      const { usage, nextCursor } = await this.get({ limit: USAGE_PAGE_SIZE, ...options, cursor });
+      return { items: usage, nextCursor };
+    });
+  }
+}
+
+const USAGE_PAGE_SIZE = 1000;

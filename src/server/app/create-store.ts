@@ -23,6 +23,7 @@ import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts
 import { createTurnStore } from '../transcription/turns/turns.sql.ts';
 import { createVocabularyStore } from '../transcription/vocabulary/vocabularies.sql.ts';
 import { createWordStore } from '../transcription/words/words.sql.ts';
+import { createUsageStore } from '../usage/usage.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { createWebhookStore, RegistrationCache } from '../webhooks/webhooks.sql.ts';
 import type { Store } from './store.ts';
@@ -49,6 +50,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     fanOuts: calls.observe('fanOuts', stores.fanOuts),
     presence: calls.observe('presence', stores.presence),
     sessions: calls.observe('sessions', stores.sessions),
+    usage: calls.observe('usage', stores.usage),
     erasure: calls.observe('erasure', stores.erasure),
     webhooks: calls.observe('webhooks', stores.webhooks),
     deliveries: calls.observe('deliveries', stores.deliveries),
@@ -106,6 +108,9 @@ class ConnectionStores {
 
   get sessions() {
     return this.#once(createSessionStore);
+  }
+  get usage() {
+    return this.#once(createUsageStore);
   }
   get webhooks() {
     return this.#once(createWebhookStore);

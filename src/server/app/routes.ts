@@ -24,6 +24,7 @@ import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/li
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
 import { type VocabularyDeps, vocabularyRoutes } from '../transcription/vocabulary/vocabulary-routes.ts';
 import { type WordDeps, wordRoutes } from '../transcription/words/word-routes.ts';
+import { type UsageDeps, usageRoutes } from '../usage/usage-routes.ts';
 import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/deliveries.ts';
 import type { TestWebhookDeps } from '../webhooks/test-webhook.ts';
 import { webhookRoutes } from '../webhooks/webhook-routes.ts';
@@ -39,6 +40,7 @@ export type RouteDeps = HealthDeps &
   RecordingDeps &
   RecordingLibraryDeps &
   SessionDeps &
+  UsageDeps &
   IngressDeps &
   TranscriptionDeps &
   TranscriptionsDeps &
@@ -71,6 +73,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...recordingRoutes(deps),
     ...recordingLibraryRoutes(deps),
     ...sessionRoutes(deps),
+    ...usageRoutes(deps),
     ...ingressRoutes(deps),
     ...transcriptionRoutes(deps),
     ...transcriptionsRoutes(deps),

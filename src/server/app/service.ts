@@ -26,6 +26,7 @@ import { createRecentCounts, createSharedRooms } from '../rooms/list-rooms.ts';
 import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/transcriptions.ts';
+import { startUsageSettler } from '../usage/settle-usage.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { buildApp } from './app.ts';
 import { type Config, serviceUrl } from './config/config.ts';
@@ -188,11 +189,13 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     onTakeover: (count) => metrics?.countTakeovers({ kind: 'delivery', count }),
   });
   closers.add(() => dispatcher.close());
+  const usageSettler = startUsageSettler(adapters);
+  closers.add(() => usageSettler.close());
   const appendDeps = {
     ...adapters,
     instanceId,
     dispatcher,
-    onStored: metrics?.observeEvents,
+    onStored: usageSettler.observing(metrics?.observeEvents),
     onUntold: metrics?.countUntoldEvent,
   };
   const fanOut = startFanOut({ ...appendDeps, changes: store.changes });
@@ -236,6 +239,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   return {
     auditWriter,
     dispatcher,
+    usageSettler,
     recentCounts,
     sharedRooms,
     storeEnd,
@@ -332,7 +336,7 @@ function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<typeof s
   const { values, livekit, databaseUrl } = config;
   const { store, clock } = deps;
   const beforeDays = (days: number): number => clock.now() - days * DAY_MS;
-  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION } = values;
+  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION, USAGE_RETENTION } = values;
   const purgesOfRecordings = (days: number): Readonly<Record<string, Purge>> => ({
     recordings: (limit, signal) => purgeRecordings(deps, { before: beforeDays(days), limit, signal }),
   });
@@ -354,6 +358,7 @@ function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<typeof s
       failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
       turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
       keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
+      usage: (limit) => store.usage.purge(beforeDays(USAGE_RETENTION), limit),
       ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),
       ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),
     },

@@ -10,13 +10,14 @@ import type { SessionStores } from '../sessions/store.ts';
 import type { TurnStore } from '../transcription/turns/store.ts';
 import type { VocabularyStore } from '../transcription/vocabulary/vocabularies.sql.ts';
 import type { WordStore } from '../transcription/words/store.ts';
+import type { UsageStores } from '../usage/store.ts';
 
 /**
  * The service's database, with every capability's store: one schema and one query layer on SQLite and PostgreSQL. Instants
  * are Unix milliseconds. Every method rejects with ServiceError storage-unavailable when the database does not respond or
  * cannot be written. Implements the UnitOfWork of every capability (see there for `transaction`).
  */
-export interface Store extends MediaEventStores, AccessStores, SessionStores, ErasureStores {
+export interface Store extends MediaEventStores, AccessStores, SessionStores, ErasureStores, UsageStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   readonly figures: FigureStore;
   readonly instances: InstanceStore;

@@ -2,9 +2,10 @@ import { isProbeRoom } from '../../contract/names.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
+import { readEventUsage } from '../usage/event-usage.ts';
 import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../webhooks/store.ts';
-import { type DomainEvent, toNewEvent } from './event-payload.ts';
+import { type DomainEvent, type EventSubject, toNewEvent } from './event-payload.ts';
 import { dispatchJobs, planDeliveries, toFanOut } from './plan-deliveries.ts';
 import type { EventContext, EventStores, LeftOut, NewEvent, RoomSession } from './store.ts';
 
@@ -23,7 +24,11 @@ export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
 /** An event as the metrics count it. */
 type CountedEvent = { readonly type: string; readonly isReconciled: boolean };
 
-type AddedEvent = { readonly event: NewEvent; readonly isReconciled: boolean };
+type AddedEvent = {
+  readonly event: NewEvent;
+  readonly subject: EventSubject;
+  readonly isReconciled: boolean;
+};
 
 type Appended = {
   readonly events: AddedEvent[];
@@ -127,7 +132,8 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, appended: App
         const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };
         const id = `evt_${deps.ids.next()}`;
         const event = toNewEvent(domainEvent, { ...context, id, traceparent, createdAt: deps.clock.now() });
-        appended.events.push({ event, isReconciled: domainEvent.isReconciled });
+        const { subject, isReconciled } = domainEvent;
+        appended.events.push({ event, subject, isReconciled });
         if (session !== undefined) session = { ...session, sequence: session.sequence + 1 };
       }
       return session;
@@ -141,6 +147,7 @@ async function storeWithDeliveries(
   { events: added, context }: Appended,
 ): Promise<{ readonly jobs: readonly DeliveryJob[]; readonly leftOut: LeftOut }> {
   const events = added.map(({ event }) => event);
+  await store.usage.save(added.flatMap(({ event, subject }) => readEventUsage({ ...event, subject }, event)));
   if (events.length === 0) return { jobs: [], leftOut: { known: new Set(), waiting: new Set() } };
   const webhooks = await store.webhooks.listRegistrations(context?.registrationsVersion);
   const delivered = events.filter(({ room }) => room === null || !isProbeRoom(room));

@@ -139,7 +139,7 @@ export const ROOM_COLUMNS: readonly (keyof RoomSession)[] = [
 
 export const PARTICIPANT_COLUMNS: readonly (keyof ParticipantSession)[] = [
   ...(['sid', 'roomSid', 'identity', 'name', 'role'] as const),
-  ...(['joinedAt', 'leftAt', 'metadata', 'accessRole', 'untoldUntil'] as const),
+  ...(['joinedAt', 'leftAt', 'metadata', 'accessRole', 'untoldUntil', 'keyId'] as const),
 ];
 
 export const TRACK_COLUMNS: readonly (keyof PublishedTrack)[] = [

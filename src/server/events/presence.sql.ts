@@ -80,7 +80,7 @@ export function createPresenceStore(connection: Connection): PresenceStore {
 async function findRoomAt({ db }: Connection, name: string, at: number): Promise<RoomSession | undefined> {
   return await db
     .selectFrom('roomSessions')
-    .selectAll()
+    .select(ROOM_COLUMNS)
     .where('name', '=', sanitizeText(name))
     .where('createdAt', '<=', at)
     .orderBy('createdAt', 'desc')
@@ -108,7 +108,7 @@ async function lock(
   if (sids.length === 0) return { sessions: [], busy: new Set() };
   const ordered = sids.toSorted();
   const select: Statement<RoomSession> = {
-    sql: sql`select * from ${sql.table('roomSessions')} where sid ${dialect.oneOf(ordered)} order by sid`,
+    sql: sql`select ${columnList(ROOM_COLUMNS)} from ${sql.table('roomSessions')} where sid ${dialect.oneOf(ordered)} order by sid`,
   };
   const locks = dialect.nameLocks?.[which](ordered);
   if (locks === undefined) return { sessions: (await select.sql.execute(db)).rows, busy: new Set() };
@@ -155,10 +155,12 @@ function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Stat
     name: 'save-rooms',
     // With `where true` SQLite does not take the following `on` for that of a join.
     sql: sql`
-      insert into ${sql.table('roomSessions')} (${columns}) select ${columns} from ${rows} as listed where true
+      insert into ${sql.table('roomSessions')} (${columns}, "settleAt") select ${columns}, 0 from ${rows} as listed where true
       on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
         "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence,
-        metadata = coalesce(excluded.metadata, ${sql.ref('roomSessions.metadata')})`,
+        metadata = coalesce(excluded.metadata, ${sql.ref('roomSessions.metadata')}),
+        "settleAt" = case when excluded."endedAt" is null
+          then coalesce(${sql.ref('roomSessions.settleAt')}, 0) else 0 end`,
   };
 }
 
@@ -189,6 +191,7 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
       metadata: 'text',
       accessRole: 'text',
       untoldUntil: 'integer',
+      keyId: 'text',
     },
   );
   const columns = columnList(PARTICIPANT_COLUMNS);
@@ -199,7 +202,8 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
       on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
         name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt",
         metadata = excluded.metadata, "accessRole" = excluded."accessRole",
-        "untoldUntil" = excluded."untoldUntil"`,
+        "untoldUntil" = excluded."untoldUntil",
+        "keyId" = coalesce(excluded."keyId", ${sql.ref('participantSessions.keyId')})`,
   };
 }
 

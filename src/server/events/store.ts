@@ -1,3 +1,4 @@
+import type { UsageStores } from '../usage/store.ts';
 import type { NewDelivery, WebhookStores } from '../webhooks/store.ts';
 
 /*
@@ -227,6 +228,8 @@ export type ParticipantSession = {
    * The end of the minute for whose maximum of joins this one came too late: no event has reported it. Null for all others.
    */
   readonly untoldUntil: number | null;
+  /** The API key whose token the participant had; absent for the root key and for tokens that another program issued. */
+  readonly keyId?: string | null | undefined;
 };
 
 /** A published track. LiveKit gives each publication a sid of its own. */
@@ -265,8 +268,8 @@ export type FanOut = {
   readonly afterId: string | null;
 };
 
-/** The stores that a transaction which appends events uses. Deliveries are stored with their event. */
-export interface EventStores extends WebhookStores {
+/** The stores that a transaction which appends events uses. Deliveries and usage are stored with their event. */
+export interface EventStores extends WebhookStores, UsageStores {
   readonly events: EventStore;
   readonly fanOuts: FanOutStore;
   readonly presence: PresenceStore;

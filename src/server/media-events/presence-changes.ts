@@ -6,6 +6,7 @@ import type { PresenceBatch } from '../events/presence-batch.ts';
 import { MINUTE_MS, MOST_STARTS, toMinute } from '../events/start-limits.ts';
 import type { ParticipantSession, PublishedTrack, RoomSession } from '../events/store.ts';
 import type { LeaveReason, MediaEventParticipant } from '../platform/livekit/media-event.ts';
+import { STREAM_ROLE } from '../usage/session-usage.ts';
 
 /*
  * Changes of presence and the events that report them. The media server's own events and the comparison with the media
@@ -294,6 +295,7 @@ function participantEvent(
 }
 
 const SYSTEM_KINDS = ['EGRESS', 'AGENT'];
+const STREAM_KIND = 'INGRESS';
 
 export function toSession(info: MediaEventParticipant, roomSid: string, joinedAt: number): JoinedParticipant {
   return {
@@ -306,6 +308,8 @@ export function toSession(info: MediaEventParticipant, roomSid: string, joinedAt
     leftAt: null,
     untoldUntil: null,
     ...mergeDetails(info, { metadata: null, accessRole: null }),
+    ...(info.kind === STREAM_KIND ? { accessRole: STREAM_ROLE } : {}),
+    ...(info.keyId === undefined ? {} : { keyId: info.keyId }),
   };
 }
 
@@ -329,6 +333,7 @@ export function buildSession(participant: Participant, roomSid: string): JoinedP
   return toSession(
     {
       ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
+      keyId: attributes['rtc.key'],
       isHidden: permission?.hidden === true,
     },
     roomSid,

@@ -4,7 +4,7 @@ import type { Hint } from '../../contract/hint.ts';
 import { type Token, type TokenRequest, TokenRequestSchema, TokenSchema } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { exactMember } from '../platform/http/bodies/read-body.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { type Caller, defineRoute, type Route } from '../platform/http/route.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
 import { ensureNotBlocked, type FindBlock } from './blocks/blocks.ts';
 import { decideEntry, requireEntry } from './entry.ts';
@@ -25,11 +25,11 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       body: TokenRequestSchema,
       success: { 200: { description: 'A token for one participant of one room', schema: TokenSchema } },
       errors: ['participant-blocked', 'room-closed', 'storage-unavailable'],
-      handle: async ({ body, raw }) => {
+      handle: async ({ body, raw, caller }) => {
         const metadata = exactMember(raw.body, 'metadata', body.metadata);
         return {
           status: 200,
-          body: await issueToken(deps, metadata === undefined ? body : { ...body, metadata }),
+          body: await issueToken(deps, metadata === undefined ? body : { ...body, metadata }, caller),
         };
       },
     });
@@ -85,7 +85,11 @@ export type IssueTokenDeps = {
  * Issues an access token for one participant of one room. Throws participant-blocked, room-closed, and invalid-request for metadata
  * over LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
  */
-async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<Token> {
+async function issueToken(
+  deps: IssueTokenDeps,
+  request: TokenRequest,
+  caller: Caller | undefined,
+): Promise<Token> {
   const found = deps.findRoomRecord({ room: request.roomId });
   const record = found instanceof Promise ? await found : found;
   requireEntry(decideEntry(record, 'person', deps.clock.now()), request.roomId);
@@ -99,13 +103,18 @@ async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<
     identity: request.userId,
     name: request.name,
     metadata: metadata === undefined ? undefined : metadataText(metadata),
-    attributes: toRoleAttributes(role),
+    attributes: { ...toRoleAttributes(role), ...toKeyAttribute(caller) },
     grants: chooseGrants(request),
     roomConfig: toRoomConfig(record),
     issuedAt,
     expiresAt,
   });
   return { token, url: deps.mediaUrl, expiresAt: new Date(expiresAt * 1000).toISOString() };
+}
+
+/** Usage is counted by key. The root key is the one without an attribute. */
+function toKeyAttribute(caller: Caller | undefined): Readonly<Record<string, string>> {
+  return caller?.scopes === undefined ? {} : { 'rtc.key': caller.keyId };
 }
 
 function lifetime({ tokenTtlSeconds, maxTokenTtlSeconds }: IssueTokenDeps, { ttl }: TokenRequest): number {

@@ -1,6 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../platform/storage/engine.ts';
-import { FLOAT, type Statements, segmentTables } from './baseline-segments.ts';
+import {
+  liveTables,
+  type Statements,
+  segmentTables,
+  transcriptionTables,
+  turnTables,
+} from './baseline-speech.ts';
 import type { Tables } from './tables.ts';
 
 /*
@@ -66,37 +72,6 @@ function recordingTables({ text, integer }: ColumnTypes): Statements {
   ];
 }
 
-/** Who spoke when during a recording, and each participant's audio. */
-function turnTables({ text, integer }: ColumnTypes): Statements {
-  return [
-    sql`create table "turns" (
-      "recordingId" ${text} not null,
-      "trackId" ${text} not null,
-      "identity" ${text} not null,
-      "name" ${text},
-      "startedAt" ${integer} not null,
-      "endedAt" ${integer} not null,
-      constraint "turnsKey" primary key ("recordingId", "startedAt", "trackId")
-    )`,
-    sql`create index "turnsOfIdentity" on "turns" ("identity", "recordingId")`,
-    sql`create table "turnListeners" (
-      "recordingId" ${text} not null primary key,
-      "owner" ${text} not null,
-      "leaseUntil" ${integer} not null
-    )`,
-    sql`create table "turnSounds" (
-      "recordingId" ${text} not null,
-      "trackId" ${text} not null,
-      "startedAt" ${integer} not null,
-      "part" ${integer} not null,
-      "keyId" ${text} not null,
-      "sealed" ${text} not null,
-      constraint "turnSoundsKey" primary key ("recordingId", "startedAt", "trackId", "part")
-    )`,
-    sql`create index "turnSoundsByAge" on "turnSounds" ("startedAt")`,
-  ];
-}
-
 function eventTables({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "counters" ("name" ${text} not null primary key, "value" ${integer} not null)`,
@@ -137,8 +112,10 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
       "startedAt" ${integer},
       "endedAt" ${integer},
       "sequence" ${integer} not null,
-      "metadata" ${text}
+      "metadata" ${text},
+      "settleAt" ${integer}
     )`,
+    sql`create index "roomSessionsToSettle" on "roomSessions" ("settleAt") where "settleAt" is not null`,
     sql`create index "roomSessionsEnded" on "roomSessions" ("endedAt")`,
     sql`create index "roomSessionsNewest" on "roomSessions" ("createdAt", "sid")`,
     sql`create index "roomSessionsOfName" on "roomSessions" ("name", "createdAt")`,
@@ -152,7 +129,8 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
       "leftAt" ${integer},
       "metadata" ${text},
       "accessRole" ${text},
-      "untoldUntil" ${integer}
+      "untoldUntil" ${integer},
+      "keyId" ${text}
     )`,
     sql`create index "participantSessionsOfIdentity" on "participantSessions" ("roomSid", "identity", "joinedAt")`,
     sql`create index "participantSessionsOfRoom" on "participantSessions" ("roomSid", "leftAt")`,
@@ -168,6 +146,16 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
     sql`create index "publishedTracksOfParticipant" on "publishedTracks" ("participantSid", "publishedAt")`,
     sql`create index "publishedTracksOfRoom" on "publishedTracks" ("roomSid", "unpublishedAt")`,
     sql`create index "publishedTracksOldest" on "publishedTracks" ("publishedAt")`,
+    sql`create table "usage" (
+      "sourceId" ${text} not null, "kind" ${text} not null, "day" ${integer} not null,
+      "role" ${text} not null, "keyId" ${text} not null, "room" ${text} not null,
+      "prefix" ${text} not null, "roomSid" ${text} not null, "ms" ${integer} not null,
+      "peak" ${integer} not null, "bytes" ${integer} not null, "isFinal" ${integer} not null,
+      constraint "usageKey" primary key ("sourceId", "kind", "day", "role", "keyId")
+    )`,
+    sql`create index "usageOfDay" on "usage" ("day")`,
+    sql`create index "usageOfRoom" on "usage" ("room", "day")`,
+    sql`create index "usageOfSession" on "usage" ("roomSid")`,
     sql`create table "comparisons" (
       "name" ${text} not null primary key,
       "owner" ${text},
@@ -325,76 +313,6 @@ function accessTables({ text, integer }: ColumnTypes): Statements {
       "name" ${text} not null primary key,
       "owner" ${text} not null,
       "leaseUntil" ${integer} not null
-    )`,
-  ];
-}
-
-function transcriptionTables({ text, integer }: ColumnTypes): Statements {
-  return [
-    sql`create table "transcriptions" (
-      "id" ${text} not null primary key,
-      "kind" ${text} not null,
-      "room" ${text} not null,
-      "recordingId" ${text},
-      "egressId" ${text},
-      "status" ${text} not null,
-      "language" ${text} not null,
-      "speakers" ${text} not null,
-      "options" ${text} not null,
-      "leaseOwner" ${text},
-      "leaseUntil" ${integer},
-      "dueAt" ${integer},
-      "attempts" ${integer} not null,
-      "progress" ${FLOAT} not null,
-      "durationMs" ${integer},
-      "errorCode" ${text},
-      "errorMessage" ${text},
-      "createdAt" ${integer} not null,
-      "originAt" ${integer} not null,
-      "startedAt" ${integer},
-      "endedAt" ${integer},
-      "roomSid" ${text}
-    )`,
-    sql`create index "transcriptionsEnded" on "transcriptions" ("endedAt", "id")`,
-    sql`create index "transcriptionsNewest" on "transcriptions" ("kind", "createdAt", "id")`,
-    sql`create index "transcriptionsNewestOfRecording" on "transcriptions" ("egressId", "createdAt", "id")`,
-    sql`create index "transcriptionsNewestOfRoom" on "transcriptions" ("room", "kind", "createdAt", "id")`,
-    sql`create index "transcriptionsNewestOfStatus" on "transcriptions" ("kind", "status", "createdAt", "id")`,
-    sql`create index "transcriptionsOfSession" on "transcriptions" ("roomSid", "createdAt")`,
-    sql`create unique index "transcriptionsOneActivePerRoom" on "transcriptions" ("room")
-      where status = 'active'`,
-    sql`create unique index "transcriptionsOnePerRecording" on "transcriptions" ("recordingId", "language")
-      where kind = 'post' and status <> 'failed'`,
-    sql`create index "transcriptionsOpen" on "transcriptions" ("status", "dueAt")
-      where status in ('queued', 'processing')`,
-  ];
-}
-
-/** What is said right now, and the workers that listen. */
-function liveTables({ text, integer }: ColumnTypes): Statements {
-  return [
-    sql`create table "interimSegments" (
-      "transcriptionId" ${text} not null,
-      "trackId" ${text} not null,
-      "id" ${text} not null,
-      "identity" ${text},
-      "name" ${text},
-      "text" ${text} not null,
-      "language" ${text} not null,
-      "startedAt" ${integer} not null,
-      "endedAt" ${integer} not null,
-      "confidence" ${FLOAT},
-      "updatedAt" ${integer} not null,
-      "overlapMs" ${integer},
-      "words" ${text},
-      constraint "interimSegmentsPrimaryKey" primary key ("transcriptionId", "trackId")
-    )`,
-    sql`create table "speechWorkers" (
-      "id" ${text} not null primary key,
-      "kind" ${text} not null,
-      "languages" ${text} not null,
-      "aliveUntil" ${integer} not null,
-      "failedModels" ${text} not null
     )`,
   ];
 }

@@ -13,6 +13,7 @@ import type { Recording } from '../recordings/store.ts';
 import type { Block, RoomRecord } from '../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
+import type { UsageRow } from '../usage/store.ts';
 import type { Attempt, Delivery, Webhook } from '../webhooks/store.ts';
 
 /** The database, or one of its transactions, for the methods of a store. */
@@ -25,7 +26,7 @@ export type Tables = {
   readonly events: StoredEvent;
   readonly counters: CounterRow;
   readonly fanOuts: FanOut;
-  readonly roomSessions: RoomSession;
+  readonly roomSessions: RoomSessionRow;
   readonly participantSessions: ParticipantSession;
   readonly publishedTracks: PublishedTrack;
   readonly webhooks: WebhookRow;
@@ -34,6 +35,7 @@ export type Tables = {
   readonly attempts: Attempt;
   readonly instances: InstanceRow;
   readonly leases: LeaseRow;
+  readonly usage: UsageRow & { readonly prefix: string };
   readonly comparisons: ComparisonRow;
   readonly blocks: BlockRow;
   readonly rooms: Numbered<RoomRecord>;
@@ -92,6 +94,9 @@ type LeaseRow = {
   readonly owner: string;
   readonly leaseUntil: number;
 };
+
+/** `settleAt` is when its usage is computed next; null when it has ended and that is done. */
+type RoomSessionRow = RoomSession & { readonly settleAt: number | null };
 
 type ComparisonRow = {
   readonly name: string;

@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { PROBE_ROOM_PREFIX } from '../../contract/names.ts';
+import { ROOM_COLUMNS } from '../events/event-context.sql.ts';
 import type { RoomSession } from '../events/store.ts';
 import { splitByWeight } from '../platform/jobs/concurrently.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
+import { countPeak, type Presence, Stays } from '../usage/spans.ts';
 import type {
   ConnectionQuery,
   ParticipantConnection,
@@ -19,7 +21,7 @@ export function createSessionStore(connection: Connection): SessionStore {
     find: async (sid, now) => {
       const found = connection.db
         .selectFrom('roomSessions')
-        .selectAll()
+        .select(ROOM_COLUMNS)
         .where('sid', '=', sanitizeText(sid))
         .where(isTold);
       return (await withFigures(connection, await found.execute(), now))[0];
@@ -30,7 +32,7 @@ export function createSessionStore(connection: Connection): SessionStore {
 
 async function listSessions(connection: Connection, query: SessionQuery): Promise<readonly SessionRow[]> {
   const { room, status, since, until, after, limit, now } = query;
-  let select = connection.db.selectFrom('roomSessions').selectAll().where(isNoProbe()).where(isTold);
+  let select = connection.db.selectFrom('roomSessions').select(ROOM_COLUMNS).where(isNoProbe()).where(isTold);
   if (room !== undefined) select = select.where('name', '=', sanitizeText(room));
   if (status !== undefined) select = select.where('endedAt', status === 'open' ? 'is' : 'is not', null);
   if (since !== undefined) select = select.where('createdAt', '>=', since);
@@ -163,65 +165,27 @@ type SessionFigures = {
   readonly participantMs: number;
 };
 
-/** One connection of an identity. */
-type Presence = {
-  readonly identity: string;
-  readonly joinedAt: number;
-  readonly leftAt: number | null;
-};
-
-type Span = { readonly from: number; to: number };
-
-/**
- * Computes the figures of one session from its connections, of which those of one identity are added in the order in which
- * they began. They are merged when they overlap or touch, because LiveKit removes the older of two only after the newer one
- * has joined.
- */
+/** Computes the figures of one session from its connections, of which those of one identity are added in their order. */
 export class SessionTally {
-  readonly #spans: Span[] = [];
-  readonly #lastSpans = new Map<string, Span>();
+  readonly #stays = new Stays<Presence>();
 
-  add({ identity, joinedAt: from, leftAt }: Presence): this {
-    // Participants who are present are included, even if the media server's clock is ahead of ours.
-    const to = Math.max(from, leftAt ?? Number.POSITIVE_INFINITY);
-    const last = this.#lastSpans.get(identity);
-    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
-    else {
-      const span = { from, to };
-      this.#lastSpans.set(identity, span);
-      this.#spans.push(span);
-    }
+  add(connection: Presence): this {
+    this.#stays.add(connection);
     return this;
   }
 
   /** Returns undefined without connections. `now` is the end of connections that still last. */
   figures(now: number): SessionFigures | undefined {
-    const starts = Float64Array.from(this.#spans, ({ from }) => from).sort();
-    const [firstJoinedAt] = starts;
-    if (firstJoinedAt === undefined) return undefined;
+    const { spans, identities } = this.#stays;
+    if (spans.length === 0) return undefined;
     return {
-      firstJoinedAt,
-      totalParticipants: this.#lastSpans.size,
-      peakParticipants: countPeak(starts, this.#spans),
-      participantMs: this.#spans.reduce(
+      firstJoinedAt: spans.reduce((first, { from }) => Math.min(first, from), Number.POSITIVE_INFINITY),
+      totalParticipants: identities,
+      peakParticipants: countPeak(spans),
+      participantMs: spans.reduce(
         (sum, { from, to }) => sum + Math.max(0, (to === Number.POSITIVE_INFINITY ? now : to) - from),
         0,
       ),
     };
   }
-}
-
-/**
- * Each join adds one and each leave subtracts one, in the order of time, leaves first. A participant who left in the instant
- * of joining was present for a moment nevertheless.
- */
-function countPeak(starts: Float64Array, spans: readonly Span[]): number {
-  const ends = Float64Array.from(spans, ({ from, to }) => Math.max(to, from + 1)).sort();
-  let peak = 0;
-  let gone = 0;
-  for (const [index, from] of starts.entries()) {
-    while ((ends[gone] ?? Number.POSITIVE_INFINITY) <= from) gone += 1;
-    peak = Math.max(peak, index + 1 - gone);
-  }
-  return peak;
 }

@@ -195,6 +195,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   EVENT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651', '1d'] },
   SESSION_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   DELIVERY_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
+  USAGE_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   AUDIT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   RECORDING_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   TRANSCRIPT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },

@@ -33,9 +33,9 @@ function killedBeforeEvents(store: UnitOfWork<RecordingStores>): UnitOfWork<Reco
     transaction: (work) =>
       // Stores are built when they are first used, so that a spread of the object would have none of them.
       store.transaction((stores) => {
-        const { recordings, presence, webhooks, deliveries, fanOuts, events } = stores;
+        const { recordings, presence, webhooks, deliveries, fanOuts, events, usage } = stores;
         return work({
-          ...{ recordings, presence, webhooks, deliveries, fanOuts },
+          ...{ recordings, presence, webhooks, deliveries, fanOuts, usage },
           transaction: (nested) => stores.transaction(nested),
           events: { ...events, insertAll: killed },
         });

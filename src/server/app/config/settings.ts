@@ -84,6 +84,13 @@ const RETENTION_SETTINGS = {
     maximum: 3650,
     unit: 'days',
   }),
+  USAGE_RETENTION: integerSetting({
+    meaning: 'How long usage is kept, by day',
+    fallback: 1095,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
   AUDIT_RETENTION: integerSetting({
     meaning: 'How long audit entries are kept, and revoked and expired API keys',
     fallback: 365,

@@ -18,6 +18,7 @@ export type Tag =
   | 'participants'
   | 'recordings'
   | 'sessions'
+  | 'usage'
   | 'ingress'
   | 'transcription'
   | 'webhooks'

@@ -127,6 +127,7 @@ function toParticipant(info: ParticipantInfo, type: string): MediaEventParticipa
     // Events of tracks contain only sid and identity.
     metadata: info.joinedAt === 0n ? undefined : info.metadata,
     role: info.attributes['rtc.role'],
+    keyId: info.attributes['rtc.key'],
     leaveReason: type === 'participant_left' ? (LEAVE_REASONS[info.disconnectReason] ?? 'lost') : undefined,
   };
 }

@@ -44,6 +44,8 @@ export type MediaEventParticipant = {
   readonly metadata?: string | undefined;
   /** Role of the token with which the participant joined; undefined for tokens that another program issued. */
   readonly role?: string | undefined;
+  /** API key whose token the participant had; undefined for the root key and for another program. */
+  readonly keyId?: string | undefined;
   /** Only with participant_left. */
   readonly leaveReason?: LeaveReason | undefined;
 };

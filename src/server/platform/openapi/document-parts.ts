@@ -274,6 +274,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   participants: 'The people in a room',
   recordings: 'Recordings of a room, MP4 files in object storage',
   sessions: 'Rooms from their opening to their end, with who was there',
+  usage: 'Minutes and bytes by day in UTC, for invoices',
   ingress: 'RTMP and WHIP streams that publish into a room',
   transcription: 'Speech to text, live and after the call',
   webhooks: 'Webhooks, their deliveries and every attempt',

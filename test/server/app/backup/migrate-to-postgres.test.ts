@@ -53,7 +53,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
       .all()
       .map(({ name }) => String(name));
 
-  /** Inserts rows into every table. Events do not fit into one statement. */
+  /** Inserts rows into every table, of which a trigger may have inserted some. Events do not fit into one statement. */
   const fill = () =>
     inFile((database) => {
       database.exec('begin');
@@ -61,7 +61,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
         const columns = database.prepare('select * from pragma_table_xinfo(?) where hidden = 0').all(table);
         const names = columns.map(({ name }) => `"${name}"`).join(', ');
         const insert = database.prepare(
-          `insert into "${table}" (${names}) values (${columns.map(() => '?').join(', ')})`,
+          `insert or replace into "${table}" (${names}) values (${columns.map(() => '?').join(', ')})`,
         );
         for (let row = 1; row <= (table === 'events' ? 2345 : 3); row += 1) {
           insert.run(...columns.map((column) => sampleValue(column, row)));

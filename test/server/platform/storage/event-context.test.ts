@@ -16,6 +16,7 @@ const ROOM: RoomSession = {
 const ADA: ParticipantSession = {
   ...{ sid: 'PA_1', roomSid: 'RM_1', identity: 'ada', name: 'Ada', role: 'participant' },
   ...{ joinedAt: 10, leftAt: null, metadata: '{"team":"a"}', accessRole: null, untoldUntil: null },
+  keyId: null,
 };
 const TRACK: PublishedTrack = {
   ...{ sid: 'TR_1', participantSid: 'PA_1', roomSid: 'RM_1', track: '{"sid":"TR_1"}' },

@@ -662,6 +662,7 @@ function newParticipant(sid: string, changes: Partial<ParticipantSession> = {}):
     metadata: null,
     accessRole: null,
     untoldUntil: null,
+    keyId: null,
     ...changes,
   };
 }

@@ -30,7 +30,7 @@ export function segmentTables(types: ColumnTypes, engine: Engine<Tables>['name']
 export type Statements = readonly RawBuilder<unknown>[];
 
 /** SQLite uses the name for its own 8-byte float. */
-export const FLOAT = sql`double precision`;
+const FLOAT = sql`double precision`;
 
 /**
  * The index refers to rows by number. Only the number of an `integer primary key` survives a vacuum. The index has its own
@@ -114,4 +114,105 @@ function segmentColumns({ text, integer }: ColumnTypes): RawBuilder<unknown> {
       "endedAt" ${integer} not null,
       "confidence" ${FLOAT},
       "overlapMs" ${integer}`;
+}
+
+/** Who spoke when during a recording, and each participant's audio. */
+export function turnTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "turns" (
+      "recordingId" ${text} not null,
+      "trackId" ${text} not null,
+      "identity" ${text} not null,
+      "name" ${text},
+      "startedAt" ${integer} not null,
+      "endedAt" ${integer} not null,
+      constraint "turnsKey" primary key ("recordingId", "startedAt", "trackId")
+    )`,
+    sql`create index "turnsOfIdentity" on "turns" ("identity", "recordingId")`,
+    sql`create table "turnListeners" (
+      "recordingId" ${text} not null primary key,
+      "owner" ${text} not null,
+      "leaseUntil" ${integer} not null
+    )`,
+    sql`create table "turnSounds" (
+      "recordingId" ${text} not null,
+      "trackId" ${text} not null,
+      "startedAt" ${integer} not null,
+      "part" ${integer} not null,
+      "keyId" ${text} not null,
+      "sealed" ${text} not null,
+      constraint "turnSoundsKey" primary key ("recordingId", "startedAt", "trackId", "part")
+    )`,
+    sql`create index "turnSoundsByAge" on "turnSounds" ("startedAt")`,
+  ];
+}
+
+export function transcriptionTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "transcriptions" (
+      "id" ${text} not null primary key,
+      "kind" ${text} not null,
+      "room" ${text} not null,
+      "recordingId" ${text},
+      "egressId" ${text},
+      "status" ${text} not null,
+      "language" ${text} not null,
+      "speakers" ${text} not null,
+      "options" ${text} not null,
+      "leaseOwner" ${text},
+      "leaseUntil" ${integer},
+      "dueAt" ${integer},
+      "attempts" ${integer} not null,
+      "progress" ${FLOAT} not null,
+      "durationMs" ${integer},
+      "errorCode" ${text},
+      "errorMessage" ${text},
+      "createdAt" ${integer} not null,
+      "originAt" ${integer} not null,
+      "startedAt" ${integer},
+      "endedAt" ${integer},
+      "roomSid" ${text}
+    )`,
+    sql`create index "transcriptionsEnded" on "transcriptions" ("endedAt", "id")`,
+    sql`create index "transcriptionsNewest" on "transcriptions" ("kind", "createdAt", "id")`,
+    sql`create index "transcriptionsNewestOfRecording" on "transcriptions" ("egressId", "createdAt", "id")`,
+    sql`create index "transcriptionsNewestOfRoom" on "transcriptions" ("room", "kind", "createdAt", "id")`,
+    sql`create index "transcriptionsNewestOfStatus" on "transcriptions" ("kind", "status", "createdAt", "id")`,
+    sql`create index "transcriptionsOfSession" on "transcriptions" ("roomSid", "createdAt")`,
+    sql`create unique index "transcriptionsOneActivePerRoom" on "transcriptions" ("room")
+      where status = 'active'`,
+    sql`create unique index "transcriptionsOnePerRecording" on "transcriptions" ("recordingId", "language")
+      where kind = 'post' and status <> 'failed'`,
+    sql`create index "transcriptionsOpen" on "transcriptions" ("status", "dueAt")
+      where status in ('queued', 'processing')`,
+  ];
+}
+
+/** What is said right now, and the workers that listen. */
+export function liveTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "interimSegments" (
+      "transcriptionId" ${text} not null,
+      "trackId" ${text} not null,
+      "id" ${text} not null,
+      "identity" ${text},
+      "name" ${text},
+      "text" ${text} not null,
+      "language" ${text} not null,
+      "startedAt" ${integer} not null,
+      "endedAt" ${integer} not null,
+      "confidence" ${FLOAT},
+      "updatedAt" ${integer} not null,
+      "overlapMs" ${integer},
+      "words" ${text},
+      constraint "interimSegmentsPrimaryKey" primary key ("transcriptionId", "trackId")
+    )`,
+    sql`create table "speechWorkers" (
+      "id" ${text} not null primary key,
+      "kind" ${text} not null,
+      "languages" ${text} not null,
+      "aliveUntil" ${integer} not null,
+      "failedModels" ${text} not null
+    )`,
+  ];
 }

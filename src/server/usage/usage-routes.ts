@@ -1,0 +1,200 @@
+import type { UsageGroup } from '../../contract/choices.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import {
+  MAX_USAGE_DAYS,
+  type Usage,
+  type UsageFigures,
+  type UsageLine,
+  UsageQuery,
+  UsageSchema,
+} from '../../contract/usage.ts';
+import type { Clock } from '../platform/clock.ts';
+import { cursorCodec, readPage } from '../platform/http/read-page.ts';
+import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
+import type { UsageSettler } from './settle-usage.ts';
+import { DAY_MS, startOfDay } from './spans.ts';
+import type { UsageStores, UsageSums } from './store.ts';
+
+export type UsageDeps = {
+  readonly store: UsageStores;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly usageSettler: Pick<UsageSettler, 'refresh'>;
+};
+
+const CSV_TYPE = 'text/csv';
+const NEXT_CURSOR = 'x-next-cursor';
+const DEFAULT_LIMIT = 400;
+
+export function usageRoutes(deps: UsageDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/usage',
+      operationId: 'getUsage',
+      tag: 'usage',
+      summary: 'Add up minutes and bytes by day, month, room, prefix or key',
+      description:
+        'Adds up exact times by days in UTC. Rooms that are open count until `asOf`; recordings, transcriptions and broadcasts count when they have ended. Usage is kept for USAGE_RETENTION, also when sessions, recordings and people are deleted.',
+      security: 'signed',
+      scopes: ['read'],
+      query: UsageQuery,
+      success: {
+        200: {
+          description: 'The usage of each group, and of all together',
+          schema: UsageSchema,
+          texts: { [CSV_TYPE]: toCsv('day', [EXAMPLE]) },
+          headers: { [NEXT_CURSOR]: 'Of CSV: the cursor of the next page, if there is one' },
+        },
+      },
+      errors: ['storage-unavailable'],
+      handle: async ({ query, raw }) => {
+        const usage = await readUsage(deps, query);
+        const isCsv = query.format === undefined ? prefersCsv(raw.headers.accept) : query.format === 'csv';
+        return isCsv ? csvResponse(usage) : { status: 200, body: usage };
+      },
+    }),
+  ];
+}
+
+/** Whether the header asks for CSV, and not for JSON before it. */
+function prefersCsv(accept = ''): boolean {
+  const types = accept.split(',').map((part) => part.split(';')[0]?.trim());
+  return types.find((type) => type === CSV_TYPE || type === 'application/json') === CSV_TYPE;
+}
+
+const CURSORS = cursorCodec('usage', 'string', 'string');
+
+/** Reads a page of usage. Throws invalid-request for days that are no range, or a longer one than is allowed. */
+async function readUsage(
+  { store, clock, usageSettler }: UsageDeps,
+  { by = 'day', roomId: room, prefix, cursor, limit = DEFAULT_LIMIT, ...asked }: UsageQuery,
+): Promise<Usage> {
+  const now = clock.now();
+  const { from, to } = readRange(asked, now);
+  const asOf = await usageSettler.refresh();
+  const range = { from, to, room, prefix };
+  const { rows, nextCursor } = await readPage(
+    CURSORS,
+    { cursor, limit },
+    {
+      read: ({ after, limit: wanted }) => {
+        if (after !== undefined && after[0] !== by) throw otherCursor();
+        return store.usage.list({ ...range, by, after: after?.[1], limit: wanted });
+      },
+      locate: ({ group }) => [by, group] as const,
+    },
+  );
+  const [total] = await store.usage.list({ ...range, by: 'total', limit: 1 });
+  return {
+    from: formatDay(from),
+    to: formatDay(to),
+    by,
+    asOf: new Date(asOf).toISOString(),
+    total: toFigures(total ?? NOTHING, now),
+    usage: rows.map((sums) => ({ group: sums.group, ...toFigures(sums, now) })),
+    nextCursor,
+  };
+}
+
+function otherCursor(): ServiceError {
+  return new ServiceError('invalid-request', 'Parameter cursor must be a nextCursor of the same `by`.', {
+    errors: [{ parameter: 'cursor', detail: 'must be a nextCursor of the same `by`' }],
+  });
+}
+
+function readRange({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: number) {
+  const today = startOfDay(now);
+  const month = new Date(today);
+  const range = {
+    from: from === undefined ? month.setUTCDate(1) : Date.parse(from),
+    to: to === undefined ? today + DAY_MS : Date.parse(to),
+  };
+  if (range.from >= range.to) throw rangeError('to', 'must be after `from`');
+  if (range.to - range.from > MAX_USAGE_DAYS * DAY_MS)
+    throw rangeError('from', `must be at most ${MAX_USAGE_DAYS} days before \`to\``);
+  return range;
+}
+
+function rangeError(parameter: string, detail: string): ServiceError {
+  return new ServiceError('invalid-request', `Parameter ${parameter} ${detail}.`, {
+    errors: [{ parameter, detail }],
+  });
+}
+
+const NOTHING: UsageSums = {
+  ...{ group: '', participant: 0, host: 0, moderator: 0, participantRole: 0, viewer: 0, room: 0 },
+  ...{ recording: 0, transcription: 0, broadcast: 0, ingress: 0, peak: 0, bytes: 0, lastDay: 0, isFinal: 1 },
+};
+
+function toFigures(sums: UsageSums, now: number): UsageFigures {
+  const { participant, host, moderator, participantRole, viewer } = sums;
+  return {
+    participantMinutes: toMinutes(participant),
+    participantMinutesByRole: {
+      host: toMinutes(host),
+      moderator: toMinutes(moderator),
+      participant: toMinutes(participantRole),
+      viewer: toMinutes(viewer),
+      other: toMinutes(participant - host - moderator - participantRole - viewer),
+    },
+    roomMinutes: toMinutes(sums.room),
+    recordedMinutes: toMinutes(sums.recording),
+    transcribedMinutes: toMinutes(sums.transcription),
+    broadcastMinutes: toMinutes(sums.broadcast),
+    ingressMinutes: toMinutes(sums.ingress),
+    peakParticipants: sums.peak,
+    recordingBytes: sums.bytes,
+    isFinal: sums.isFinal === 1 && sums.lastDay < startOfDay(now),
+  };
+}
+
+function toMinutes(ms: number): number {
+  return Math.round(ms / 600) / 100;
+}
+
+function formatDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+const EXAMPLE: UsageLine = {
+  group: '2026-11-01',
+  participantMinutes: 61.5,
+  participantMinutesByRole: { host: 31.5, moderator: 0, participant: 30, viewer: 0, other: 0 },
+  ...{ roomMinutes: 31.5, recordedMinutes: 28.25, transcribedMinutes: 28.25, broadcastMinutes: 0 },
+  ...{ ingressMinutes: 0, peakParticipants: 2, recordingBytes: 48_211_034, isFinal: true },
+};
+
+function csvResponse({ by, usage, nextCursor }: Usage): RouteResponse {
+  const headers = {
+    'content-type': `${CSV_TYPE}; charset=utf-8`,
+    ...(nextCursor === null ? {} : { [NEXT_CURSOR]: nextCursor }),
+  };
+  return { status: 200, body: toCsv(by, usage), headers };
+}
+
+function toCsv(by: UsageGroup, lines: readonly UsageLine[]): string {
+  const header = [by, ...Object.keys(toCells(EXAMPLE))];
+  const rows = lines.map((line) => [quote(line.group), ...Object.values(toCells(line))]);
+  return [header, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
+}
+
+function toCells({ participantMinutesByRole: roles, ...line }: UsageLine) {
+  return {
+    participant_minutes: line.participantMinutes,
+    ...Object.fromEntries(Object.entries(roles).map(([role, minutes]) => [`${role}_role_minutes`, minutes])),
+    room_minutes: line.roomMinutes,
+    recorded_minutes: line.recordedMinutes,
+    transcribed_minutes: line.transcribedMinutes,
+    broadcast_minutes: line.broadcastMinutes,
+    ingress_minutes: line.ingressMinutes,
+    peak_participants: line.peakParticipants,
+    recording_bytes: line.recordingBytes,
+    is_final: line.isFinal,
+  };
+}
+
+/** A spreadsheet takes a text with such a beginning for a formula. An apostrophe keeps it a text (RFC 4180 otherwise). */
+function quote(text: string): string {
+  const harmless = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,197 @@
+import { type RawBuilder, sql } from 'kysely';
+import { isProbeRoom } from '../../contract/names.ts';
+import type { RowColumns } from '../platform/storage/engine.ts';
+import { columnList, sanitizeText } from '../platform/storage/statements.ts';
+import type { Connection } from '../schema/tables.ts';
+import { computeSessionUsage, type UsedConnection, type UsedSession } from './session-usage.ts';
+import {
+  RESETTLED_MS,
+  type SettleQuery,
+  type UsageRequest,
+  type UsageRow,
+  type UsageStore,
+  type UsageSums,
+} from './store.ts';
+
+export function createUsageStore(connection: Connection): UsageStore {
+  return {
+    save: (rows) => connection.atomically((db) => saveRows({ ...connection, db }, rows)),
+    settle: (query) => connection.atomically((db) => settleSessions({ ...connection, db }, query)),
+    findNextDue: async () => {
+      const next = connection.db
+        .selectFrom('roomSessions')
+        .select('settleAt')
+        .where('settleAt', 'is not', null);
+      return (await next.orderBy('settleAt').limit(1).executeTakeFirst())?.settleAt ?? undefined;
+    },
+    list: (query) => listGroups(connection, query),
+    purge: async (before, limit) => {
+      const old = sql`select "sourceId", kind from usage where day < ${before} limit ${limit}`;
+      const deleted = await sql`
+        delete from usage where day < ${before} and ("sourceId", kind) in (${old})`.execute(connection.db);
+      return Number(deleted.numAffectedRows ?? 0);
+    },
+  };
+}
+
+const COLUMNS: RowColumns<StoredUsage> = {
+  ...({ sourceId: 'text', kind: 'text', day: 'integer', role: 'text', keyId: 'text', room: 'text' } as const),
+  ...({ prefix: 'text', roomSid: 'text', ms: 'integer', peak: 'integer' } as const),
+  ...({ bytes: 'integer', isFinal: 'integer' } as const),
+};
+
+type StoredUsage = UsageRow & { readonly prefix: string };
+
+type Database = Pick<Connection, 'db' | 'dialect'>;
+
+async function saveRows({ db, dialect }: Database, rows: readonly UsageRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const kinds = [...new Set(rows.map(({ kind }) => kind))];
+  const sources = [...new Set(rows.map(({ sourceId }) => sourceId))];
+  await sql`
+    delete from usage where "sourceId" ${dialect.oneOf(sources)} and kind ${dialect.oneOf(kinds)}`.execute(
+    db,
+  );
+  await insertRows({ db, dialect }, rows);
+}
+
+async function insertRows({ db, dialect }: Database, rows: readonly UsageRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const listed = dialect.rows(rows.map(toStored), COLUMNS);
+  const columns = columnList(Object.keys(COLUMNS));
+  await sql`
+    insert into usage (${columns})
+    select "sourceId", kind, day, role, case when "keyId" <> '' then "keyId" else coalesce((
+      select known."keyId" from usage as known
+      where known."sourceId" = listed."roomSid" and known.kind = 'room' limit 1
+    ), (
+      select known."keyId" from usage as known
+      where known.room = listed.room and known.kind = 'room' order by known.day desc limit 1
+    ), '') end, room, prefix, "roomSid", ms, peak, bytes, "isFinal" from ${listed} as listed`.execute(db);
+}
+
+function toStored(row: UsageRow): StoredUsage {
+  const room = sanitizeText(row.room);
+  return { ...row, room, prefix: room.slice(0, room.indexOf('-') + 1) || room };
+}
+
+/** A session that is settled in the order of its sid cannot wait for another instance that does the same. */
+async function settleSessions(
+  { db, dialect }: Database,
+  { now, dueBy, limit }: SettleQuery,
+): Promise<number> {
+  const due = await db
+    .selectFrom('roomSessions')
+    .select('sid')
+    .where('settleAt', '<=', dueBy)
+    .orderBy('settleAt')
+    .limit(limit)
+    .execute();
+  const sids = await lockFree(
+    { db, dialect },
+    due.map(({ sid }) => sid),
+  );
+  if (sids.length === 0) return 0;
+  const { rows: sessions } = await sql<UsedSession & { readonly sequence: number }>`
+    select sid, name, "endedAt", sequence from ${sql.table('roomSessions')}
+    where sid ${dialect.oneOf(sids)} and "settleAt" <= ${dueBy}`.execute(db);
+  const connections = await readConnections({ db, dialect }, sids);
+  // A session without an event is not told: see sessions.
+  const told = sessions.filter(({ name, sequence }) => sequence > 0 && !isProbeRoom(name));
+  const rows = told.flatMap((session) =>
+    computeSessionUsage(session, connections.get(session.sid) ?? [], now),
+  );
+  await sql`
+    delete from usage where "sourceId" ${dialect.oneOf(sids)} and kind in ('participant', 'room', 'ingress')`.execute(
+    db,
+  );
+  await insertRows({ db, dialect }, rows);
+  await nameKeys({ db, dialect }, rows);
+  await sql`
+    update ${sql.table('roomSessions')}
+    set "settleAt" = case when "endedAt" is null then cast(${now + RESETTLED_MS} as bigint) end
+    where sid ${dialect.oneOf(sids)}`.execute(db);
+  return sessions.length;
+}
+
+async function lockFree({ db, dialect }: Database, sids: readonly string[]): Promise<readonly string[]> {
+  const ordered = sids.toSorted();
+  if (dialect.nameLocks === undefined || ordered.length === 0) return ordered;
+  const { rows } = await dialect.nameLocks.free(ordered).sql.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+type ConnectionRow = UsedConnection & { readonly roomSid: string };
+
+async function readConnections(
+  { db, dialect }: Database,
+  sids: readonly string[],
+): Promise<ReadonlyMap<string, readonly ConnectionRow[]>> {
+  const { rows } = await sql<ConnectionRow>`
+    select "roomSid", identity, "joinedAt", "leftAt", "accessRole", "keyId"
+    from ${sql.table('participantSessions')}
+    where "roomSid" ${dialect.oneOf(sids)} and role = 'participant' and "joinedAt" is not null
+    order by "joinedAt", sid`.execute(db);
+  return Map.groupBy(rows, ({ roomSid }) => roomSid);
+}
+
+/** What a session has recorded or transcribed counts for its key. */
+async function nameKeys({ db, dialect }: Database, rows: readonly UsageRow[]): Promise<void> {
+  const sids = [...new Set(rows.map(({ roomSid }) => roomSid))];
+  await sql`
+    update usage set "keyId" = coalesce((
+      select known."keyId" from usage as known where known."sourceId" = usage."roomSid" and known.kind = 'room' limit 1
+    ), '') where "roomSid" ${dialect.oneOf(sids)} and "keyId" = ''`.execute(db);
+}
+
+async function listGroups({ db, dialect }: Connection, query: UsageRequest): Promise<readonly UsageSums[]> {
+  const { from, to, by, room, prefix, after, limit } = query;
+  const group = groupExpression(dialect.engine, by);
+  const conditions = [
+    sql`day >= ${from} and day < ${to}`,
+    ...(room === undefined ? [] : [sql`room = ${sanitizeText(room)}`]),
+    ...(prefix === undefined ? [] : [startsWith(sanitizeText(prefix))]),
+    ...(after === undefined ? [] : [sql`${group} > ${after}`]),
+  ];
+  const sum = (kind: string, role?: string): RawBuilder<number> => {
+    const ofRole = role === undefined ? sql`` : sql` and role = ${sql.lit(role)}`;
+    return sql`cast(sum(case when kind = ${sql.lit(kind)}${ofRole} then ms else 0 end) as bigint)`;
+  };
+  const { rows } = await sql<UsageSums>`
+    select ${group} as "group", ${sum('participant')} as participant, ${sum('participant', 'host')} as host,
+      ${sum('participant', 'moderator')} as moderator, ${sum('participant', 'participant')} as "participantRole",
+      ${sum('participant', 'viewer')} as viewer, ${sum('room')} as room, ${sum('recording')} as recording,
+      ${sum('transcription')} as transcription, ${sum('broadcast')} as broadcast, ${sum('ingress')} as ingress,
+      max(peak) as peak, cast(sum(bytes) as bigint) as bytes, max(day) as "lastDay", min("isFinal") as "isFinal"
+    from usage where ${sql.join(conditions, sql` and `)} group by 1 order by 1 limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The range of names that begin so, so that an index is used. U+10FFFF is no character, and is sorted last. */
+function startsWith(prefix: string): RawBuilder<boolean> {
+  return sql`room >= ${prefix} and room < ${`${prefix}\u{10FFFF}`}`;
+}
+
+function groupExpression(engine: 'SQLite' | 'PostgreSQL', by: UsageRequest['by']): RawBuilder<string> {
+  switch (by) {
+    case 'day':
+    case 'month':
+      return formatDay(engine, by);
+    case 'room':
+      return sql`room`;
+    case 'prefix':
+      return sql`prefix`;
+    case 'key':
+      return sql`"keyId"`;
+    case 'total':
+      return sql`''`;
+  }
+}
+
+function formatDay(engine: 'SQLite' | 'PostgreSQL', by: 'day' | 'month'): RawBuilder<string> {
+  const isDay = by === 'day';
+  if (engine === 'SQLite')
+    return sql`strftime(${sql.lit(isDay ? '%Y-%m-%d' : '%Y-%m')}, day / 1000, 'unixepoch')`;
+  const pattern = sql.lit(isDay ? 'YYYY-MM-DD' : 'YYYY-MM');
+  return sql`to_char(to_timestamp(day / 1000) at time zone 'UTC', ${pattern}) collate "C"`;
+}
