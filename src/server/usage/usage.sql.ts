@@ -87,14 +87,17 @@ async function settleSessions(
     .orderBy('settleAt')
     .limit(limit)
     .execute();
-  const sids = await lockFree(
+  const locked = await lockFree(
     { db, dialect },
     due.map(({ sid }) => sid),
   );
-  if (sids.length === 0) return 0;
+  if (locked.length === 0) return 0;
   const { rows: sessions } = await sql<UsedSession & { readonly sequence: number }>`
     select sid, name, "endedAt", sequence from ${sql.table('roomSessions')}
-    where sid ${dialect.oneOf(sids)} and "settleAt" <= ${dueBy}`.execute(db);
+    where sid ${dialect.oneOf(locked)} and "settleAt" <= ${dueBy}`.execute(db);
+  // Another instance may have settled some between the list and the lock: their rows must stay.
+  const sids = sessions.map(({ sid }) => sid);
+  if (sids.length === 0) return 0;
   const connections = await readConnections({ db, dialect }, sids);
   // A session without an event is not told: see sessions.
   const told = sessions.filter(({ name, sequence }) => sequence > 0 && !isProbeRoom(name));

@@ -94,7 +94,9 @@ export function describeUsage(engine: string, prepare: () => Promise<TestDatabas
       await saveSession('RM_1', 'demo', { from: NOVEMBER, to: NOVEMBER + HOUR });
       await saveStay('RM_1', { identity: 'ada', role: 'host', joinedAt: NOVEMBER, leftAt: NOVEMBER + HOUR });
       const dueBy = DECEMBER;
-      await Promise.all([1, 2, 3].map(() => store.usage.settle({ now: DECEMBER, dueBy, limit: 5 })));
+      const other = await testDatabase.open();
+      const instances = Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? store : other));
+      await Promise.all(instances.map(({ usage }) => usage.settle({ now: DECEMBER, dueBy, limit: 5 })));
       expect(await total()).toMatchObject({ participant: HOUR, isFinal: 1 });
       expect(await store.usage.findNextDue()).toBeUndefined();
       await saveStay('RM_1', {
