@@ -14,6 +14,7 @@ describe('the language of usage errors', () => {
     ['cf generate --name Mario --lang it', /mancano --surname, --gender, --date, --city/],
     ['cf generate --csv --ndjson --lang it', /--csv e --ndjson si escludono/],
     ['cf match --name Mario --lang it', /manca/],
+    ['cf match RSSMRA80B01H501T --lang it', /almeno uno tra --name,.*\n?.*rtc cf match --help/],
     ['it --lang it', /manca un verbo/],
     ['it cities ZZ --lang it', /nessuna provincia ha la sigla "ZZ"/],
     ['it caps RM Xyz --lang it', /nessun luogo di RM si chiama "Xyz"/],
@@ -58,6 +59,17 @@ describe('the language of usage errors', () => {
     expect(column.stderr).toMatch(/nessuna colonna della prima riga ha il nome "cf"/);
     const csv = await rtc('cf check - --lang it', 'a,b,c\n'.repeat(200));
     expect(csv.stderr).toMatch(/100 righe di seguito sono CSV, non codici/);
+  });
+
+  it.each([
+    [',', 'virgole'],
+    [';', 'punti e virgola'],
+    ['\t', 'tabulazioni'],
+    ['|', 'barre'],
+  ])('is Italian for a table whose cells %j separates', async (delimiter, words) => {
+    const table = `Codice fiscale${delimiter}Nome\nRSSMRA80B01H501T${delimiter}Mario\n`;
+    const { stderr } = await rtc('cf match - --csv --lang it', table);
+    expect(stderr).toContain(`Letto come CSV, ${words}, UTF-8`);
   });
 
   it('is Italian when nothing is found', async () => {

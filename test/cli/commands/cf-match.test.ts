@@ -57,7 +57,7 @@ describe('rtc cf match', () => {
     });
     expect(await cf(`match ${CODE}`)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('missing --name'),
+      stderr: expect.stringMatching(/at least one of --name, .*only what is given .*rtc cf match --help/s),
     });
     expect(await cf(`match ${CODE} --name Mario --province RM`)).toMatchObject({ code: 2 });
   });

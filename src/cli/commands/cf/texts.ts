@@ -31,6 +31,8 @@ type Texts = PersonTexts & {
   readonly badLine: (line: number, reason: string, message: string) => string;
   readonly furtherBad: string;
   readonly readAs: (format: string) => string;
+  /** The names of what separates the cells of a table. */
+  readonly delimiters: Readonly<Record<string, string>>;
   readonly summary: (counts: {
     readonly lines: string;
     readonly good: string;
@@ -72,6 +74,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     badLine: (line, reason, message) => `line ${line}: ${reason}: ${message}`,
     furtherBad: 'Further bad lines are counted and not named; --rejects FILE keeps them all.',
     readAs: (format) => `Read as ${format}.`,
+    delimiters: { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' },
     summary: ({ lines, good, bad }) =>
       `${lines} ${lines === '1' ? 'line' : 'lines'}: ${good} good, ${bad} bad`,
     rowProblems: {
@@ -129,6 +132,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     badLine: (line, _reason, message) => `riga ${line}: ${message}`,
     furtherBad: 'Le altre righe errate sono contate e non elencate; --rejects FILE le conserva tutte.',
     readAs: (format) => `Letto come ${format}.`,
+    delimiters: { ',': 'virgole', ';': 'punti e virgola', '\t': 'tabulazioni', '|': 'barre' },
     summary: ({ lines, good, bad }) =>
       `${lines} ${lines === '1' ? 'riga' : 'righe'}: ${good} ${good === '1' ? 'corretta' : 'corrette'}, ${bad} ${bad === '1' ? 'errata' : 'errate'}`,
     rowProblems: {

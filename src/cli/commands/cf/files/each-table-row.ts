@@ -20,7 +20,6 @@ export type TableHead = {
 };
 
 export type TableWork = TableOptions & {
-  readonly language: Language;
   readonly isHeader: (cells: readonly string[]) => boolean;
   /** Called once, before the first row. Returns a function that is called for each row. */
   readonly begin: (head: TableHead) => Promise<(row: Row) => void>;
@@ -102,6 +101,7 @@ export type Table = {
 };
 
 export type TableOptions = {
+  readonly language: Language;
   readonly delimiter: string | undefined;
   readonly sheet: string | undefined;
 };
@@ -151,16 +151,10 @@ async function openCsv(chunks: AsyncIterable<Uint8Array>, options: TableOptions)
   return {
     batches: batches(),
     delimiter,
-    describe: () => `CSV, ${DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)}, ${reader.encoding()}`,
+    describe: () =>
+      `CSV, ${TEXTS[options.language].delimiters[delimiter] ?? JSON.stringify(delimiter)}, ${reader.encoding()}`,
   };
 }
-
-const DELIMITER_NAMES: Readonly<Record<string, string>> = {
-  ',': 'commas',
-  ';': 'semicolons',
-  '\t': 'tabs',
-  '|': 'bars',
-};
 
 async function* textsOf(
   chunks: AsyncIterable<Uint8Array>,

@@ -115,14 +115,26 @@ export function recordOfText(json: string): PersonRecord | undefined {
   }
 }
 
-/** Returns what the options say of a person; asks for everything if they say nothing. */
+/**
+ * Returns what the options say of a person; asks for everything if they say nothing.
+ * @throws CliError (usage) if nobody can be asked
+ */
 export async function knownOfOptions(
   context: Context,
   input: PeopleInput,
   rules: Rules,
 ): Promise<PersonRecord> {
   const given = givenByOptions(input);
-  return Object.keys(given).length === 0 ? personOfOptions(context, input, rules) : given;
+  if (Object.keys(given).length > 0) return given;
+  if (context.prompter.isInteractive) return personOfOptions(context, input, rules);
+  const flags = FLAGS.filter((flag) => flag !== 'province').map((flag) => `--${flag}`);
+  throw bilingualError(
+    [`give at least one of ${flags.join(', ')}`, 'only what is given is compared; see: rtc cf match --help'],
+    [
+      `indicare almeno uno tra ${flags.join(', ')}`,
+      'si confronta solo ciò che è indicato; vedere: rtc cf match --help',
+    ],
+  );
 }
 
 function givenByOptions(input: PeopleInput): PersonRecord {
