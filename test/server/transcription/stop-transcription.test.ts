@@ -137,7 +137,10 @@ describe('comparing transcriptions with the media server', () => {
   const reconcile = (rooms: readonly string[]) =>
     reconcileTranscriptions({
       ...stage.deps,
-      mediaServer: { listRooms: async () => rooms.map((name) => ({ name })) } as unknown as MediaServer,
+      mediaServer: {
+        listRooms: async () => rooms.map((name) => ({ name })),
+        isRoomServed: async () => false,
+      } as unknown as MediaServer,
     });
 
   it('stops those of rooms that are gone, once they are old enough, marked as reconciled', async () => {

@@ -126,6 +126,7 @@ function createEventStores(name: string, { database }: World): UnitOfWork<Record
     presence: { findRoomAt: async () => undefined },
     webhooks: { listRegistrations: async () => [] },
     fanOuts: { insert: async () => {}, isAnyOpen: async () => false },
+    usage: { save: async () => {} },
     transaction: async <T>(work: (within: unknown) => Promise<T>): Promise<T> => await work(stores),
   };
   return stores as unknown as UnitOfWork<RecordingStores>;
