@@ -394,6 +394,160 @@ type RecordingStatus struct {
 	MediaStartedAt *string `json:"mediaStartedAt"`
 }
 
+// HlsSettings: Also write the broadcast as HLS, beside the recordings.
+type HlsSettings struct {
+	// Length of a segment in seconds; default 4
+	SegmentSeconds *int64 `json:"segmentSeconds,omitempty"`
+	// Name of the playlist of everything; default index.m3u8
+	Playlist *string `json:"playlist,omitempty"`
+	// Name of the playlist of the newest segments; default live.m3u8
+	LivePlaylist *string `json:"livePlaylist,omitempty"`
+}
+
+// BroadcastSettings: Where a room is broadcast to, and how; urls or hls is required.
+type BroadcastSettings struct {
+	// Where to send the stream: either all with srt, or none; may be left out with hls
+	Urls []string     `json:"urls,omitempty"`
+	Hls  *HlsSettings `json:"hls,omitempty"`
+	// Arrangement of the people, as of a recording; default grid. One of grid, speaker, single-speaker.
+	Layout *string `json:"layout,omitempty"`
+	// Resolution and frames per second of the picture; default H264_720P_30. One of H264_720P_30, H264_720P_60,
+	// H264_1080P_30, H264_1080P_60, PORTRAIT_H264_720P_30, PORTRAIT_H264_720P_60, PORTRAIT_H264_1080P_30,
+	// PORTRAIT_H264_1080P_60.
+	Preset *string `json:"preset,omitempty"`
+}
+
+// BroadcastURLState: connecting: the receiver has not accepted yet; failed: it refused or closed, and the recorder
+// has given up; removed: by a caller; ended: with the broadcast.
+type BroadcastURLState = string
+
+// BroadcastURL: One receiver of a broadcast.
+type BroadcastURL struct {
+	// Form bu_<id>
+	URLID string `json:"urlId"`
+	// The URL without its key
+	URL   string            `json:"url"`
+	State BroadcastURLState `json:"state"`
+	// When it came into this state
+	Since string `json:"since"`
+	// Why it failed, as the recorder tells it; else null
+	Error *string `json:"error"`
+	// How often the recorder has connected again
+	Retries int64 `json:"retries"`
+}
+
+// BroadcastHls: Where the HLS of a broadcast is.
+type BroadcastHls struct {
+	// Length of a segment in seconds
+	SegmentSeconds int64 `json:"segmentSeconds"`
+	// Null for a local folder
+	Bucket *string `json:"bucket"`
+	// Prefix of the keys in the bucket, or path of the folder on the recorder's file system
+	Folder string `json:"folder"`
+	// Name of the playlist of everything
+	Playlist string `json:"playlist"`
+	// Name of the playlist of the newest segments
+	LivePlaylist string `json:"livePlaylist"`
+}
+
+// BroadcastStart: The running broadcast.
+type BroadcastStart struct {
+	// Form bc_<id>
+	BroadcastID string `json:"broadcastId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// LiveKit's id of the recorder's work; null if it never began
+	EgressID *string `json:"egressId"`
+	// When it was started; null if it never began
+	StartedAt *string `json:"startedAt"`
+	// Null while it is running
+	StoppedAt *string `json:"stoppedAt"`
+	// When everything had ended; null before
+	EndedAt *string `json:"endedAt"`
+	// Length of the HLS in milliseconds; null until known
+	DurationMs *int64 `json:"durationMs"`
+	// Size of the HLS in bytes; null until known
+	SizeBytes *int64 `json:"sizeBytes"`
+	// Why the broadcast failed or was aborted
+	Error *string `json:"error"`
+	// Its receivers, in the order in which they were added
+	Urls []BroadcastURL `json:"urls"`
+	// Null without HLS
+	Hls *BroadcastHls `json:"hls"`
+	// already_broadcasting: another request started it, and its own options apply. One of broadcasting,
+	// already_broadcasting.
+	Status string `json:"status"`
+}
+
+// BroadcastChange: URLs to add to a running broadcast, and to remove from it.
+type BroadcastChange struct {
+	// URLs to which the stream goes too
+	Add []string `json:"add,omitempty"`
+	// The urlId, or the whole URL, of those to which it goes no longer
+	Remove []string `json:"remove,omitempty"`
+}
+
+// BroadcastState: stopped: by a caller, the media server, or because the room ended; aborted: stopped before any
+// media arrived; failed: `error` says why.
+type BroadcastState = string
+
+// Broadcast: A broadcast of a room, until it is deleted.
+type Broadcast struct {
+	// Form bc_<id>
+	BroadcastID string `json:"broadcastId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// LiveKit's id of the recorder's work; null if it never began
+	EgressID *string `json:"egressId"`
+	// When it was started; null if it never began
+	StartedAt *string `json:"startedAt"`
+	// Null while it is running
+	StoppedAt *string `json:"stoppedAt"`
+	// When everything had ended; null before
+	EndedAt *string `json:"endedAt"`
+	// Length of the HLS in milliseconds; null until known
+	DurationMs *int64 `json:"durationMs"`
+	// Size of the HLS in bytes; null until known
+	SizeBytes *int64 `json:"sizeBytes"`
+	// Why the broadcast failed or was aborted
+	Error *string `json:"error"`
+	// Its receivers, in the order in which they were added
+	Urls []BroadcastURL `json:"urls"`
+	// Null without HLS
+	Hls    *BroadcastHls  `json:"hls"`
+	Status BroadcastState `json:"status"`
+}
+
+// BroadcastStop: The broadcast that was stopped.
+type BroadcastStop struct {
+	// Form bc_<id>
+	BroadcastID string `json:"broadcastId"`
+	// Form EG_<id>
+	EgressID string `json:"egressId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// Always stopped. One of stopped.
+	Status string `json:"status"`
+	// When the broadcast was stopped
+	StoppedAt string `json:"stoppedAt"`
+}
+
+// BroadcastStatus: Whether a room is being broadcast, and where to.
+type BroadcastStatus struct {
+	// Whether a broadcast is running
+	IsBroadcasting bool `json:"isBroadcasting"`
+	// The running broadcast, or the one that ran last; null if there was none
+	Broadcast *Broadcast `json:"broadcast"`
+}
+
+// BroadcastList: A page of broadcasts.
+type BroadcastList struct {
+	// The broadcasts
+	Broadcasts []Broadcast `json:"broadcasts"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
 // RecordingState: stopped: by a caller, the media server, or because the room ended; aborted: stopped before any
 // media arrived; failed: `error` says why.
 type RecordingState = string
@@ -1063,8 +1217,8 @@ type WebhookCreate struct {
 	URL string `json:"url"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
 	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
-	// ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started,
-	// recording_stopped, ingress_stopped, *.
+	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
+	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
 	// or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
@@ -1080,8 +1234,8 @@ type WebhookPatch struct {
 	URL *string `json:"url,omitempty"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
 	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
-	// ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started,
-	// recording_stopped, ingress_stopped, *.
+	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
+	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -1094,8 +1248,8 @@ type WebhookPut struct {
 	URL *string `json:"url,omitempty"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
 	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
-	// ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started,
-	// recording_stopped, ingress_stopped, *.
+	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
+	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -1505,6 +1659,106 @@ type EgressEndedEvent struct {
 	Recording  EventRecording `json:"recording"`
 }
 
+// EventBroadcastURL: One receiver of a broadcast.
+type EventBroadcastURL struct {
+	// Form bu_<id>
+	URLID string `json:"urlId"`
+	// The URL without its key
+	URL string `json:"url"`
+	// connecting, active, failed, removed or ended
+	State string `json:"state"`
+	// Why it failed
+	Error *string `json:"error"`
+}
+
+// EventBroadcast: The broadcast.
+type EventBroadcast struct {
+	// Form bc_<id>
+	BroadcastID string `json:"broadcastId"`
+	// LiveKit's id of the recorder's work
+	EgressID string `json:"egressId"`
+	// broadcasting, stopped, aborted or failed
+	Status string `json:"status"`
+	// Its receivers, as they are now
+	Urls      []EventBroadcastURL `json:"urls"`
+	FailedURL *EventBroadcastURL  `json:"failedUrl,omitempty"`
+	// Where the HLS is; absent without
+	Hls *EventBroadcastHls `json:"hls,omitempty"`
+	// Length of the HLS in milliseconds
+	DurationMs *int64 `json:"durationMs,omitempty"`
+	// Size of the HLS in bytes
+	SizeBytes *int64 `json:"sizeBytes,omitempty"`
+	// Why the broadcast failed or was aborted
+	Error *string `json:"error,omitempty"`
+	// An earlier broadcast_ended reported the broadcast as failed
+	Corrected *bool `json:"corrected,omitempty"`
+}
+
+// EventBroadcastHls: Where the HLS is; absent without.
+type EventBroadcastHls struct {
+	// Length of a segment in seconds
+	SegmentSeconds int64 `json:"segmentSeconds"`
+	// Null for a local folder
+	Bucket *string `json:"bucket"`
+	// Prefix of the keys in the bucket, or path of the folder
+	Folder string `json:"folder"`
+	// Name of the playlist of everything
+	Playlist string `json:"playlist"`
+	// Name of the playlist of the newest segments
+	LivePlaylist string `json:"livePlaylist"`
+}
+
+// BroadcastStartedEvent: The broadcast of a room started; its receivers may still be connecting..
+type BroadcastStartedEvent struct {
+	// Event name. One of broadcast_started.
+	Event string `json:"event"`
+	// The room; null when it is unknown
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled *bool          `json:"reconciled,omitempty"`
+	Broadcast  EventBroadcast `json:"broadcast"`
+}
+
+// BroadcastURLFailedEvent: One receiver of a broadcast refused or closed, `failedUrl`; the others go on..
+type BroadcastURLFailedEvent struct {
+	// Event name. One of broadcast_url_failed.
+	Event string `json:"event"`
+	// The room; null when it is unknown
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled *bool          `json:"reconciled,omitempty"`
+	Broadcast  EventBroadcast `json:"broadcast"`
+}
+
+// BroadcastEndedEvent: The broadcast of a room is over..
+type BroadcastEndedEvent struct {
+	// Event name. One of broadcast_ended.
+	Event string `json:"event"`
+	// The room; null when it is unknown
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled *bool          `json:"reconciled,omitempty"`
+	Broadcast  EventBroadcast `json:"broadcast"`
+}
+
 // EventIngress: The stream.
 type EventIngress struct {
 	// Form IN_<id>
@@ -1649,6 +1903,7 @@ type Event struct {
 	ClosedUntil   *string             `json:"closedUntil,omitempty"`
 	Track         *EventTrack         `json:"track,omitempty"`
 	Recording     *EventRecording     `json:"recording,omitempty"`
+	Broadcast     *EventBroadcast     `json:"broadcast,omitempty"`
 	Ingress       *EventIngress       `json:"ingress,omitempty"`
 	Transcription *EventTranscription `json:"transcription,omitempty"`
 }
@@ -2528,6 +2783,75 @@ func (c *Client) GetRecordingStatus(ctx context.Context, roomID string) (Recordi
 	var response RecordingStatus
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/recording", query: nil}, &response)
 	return response, err
+}
+
+// StartBroadcast: Broadcast a room to other servers, as HLS, or both.
+func (c *Client) StartBroadcast(ctx context.Context, roomID string, body *BroadcastSettings) (BroadcastStart, error) {
+	var response BroadcastStart
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/broadcast/start", query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// GetBroadcastStatus: Show whether a room is being broadcast, and the state of each URL.
+func (c *Client) GetBroadcastStatus(ctx context.Context, roomID string) (BroadcastStatus, error) {
+	var response BroadcastStatus
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/broadcast", query: nil}, &response)
+	return response, err
+}
+
+// ChangeBroadcast: Add URLs to a running broadcast, and remove some.
+func (c *Client) ChangeBroadcast(ctx context.Context, roomID string, body *BroadcastChange) (Broadcast, error) {
+	var response Broadcast
+	err := c.do(ctx, request{method: http.MethodPatch, path: "/v1/rooms/" + url.PathEscape(roomID) + "/broadcast", query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// StopBroadcast: Stop the broadcast of a room.
+func (c *Client) StopBroadcast(ctx context.Context, roomID string) (BroadcastStop, error) {
+	var response BroadcastStop
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/broadcast/stop", query: nil}, &response)
+	return response, err
+}
+
+// ListBroadcastsParams is the query of ListBroadcasts. What is zero is not sent.
+type ListBroadcastsParams struct {
+	// Only broadcasts of this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListBroadcastsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "roomId", params.RoomID)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListBroadcasts: List broadcasts, newest first.
+func (c *Client) ListBroadcasts(ctx context.Context, params ListBroadcastsParams) (BroadcastList, error) {
+	var response BroadcastList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/broadcasts", query: params.values()}, &response)
+	return response, err
+}
+
+// AllBroadcasts: List broadcasts, newest first, every item of every page. It ends after an error.
+func (c *Client) AllBroadcasts(ctx context.Context, params ListBroadcastsParams) iter.Seq2[Broadcast, error] {
+	return pages(func(cursor string) ([]Broadcast, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListBroadcasts(ctx, params)
+		return page.Broadcasts, page.NextCursor, err
+	})
+}
+
+// DeleteBroadcast: Delete a broadcast and its HLS.
+func (c *Client) DeleteBroadcast(ctx context.Context, broadcastID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/broadcasts/" + url.PathEscape(broadcastID), query: nil}, nil)
 }
 
 // ListRecordingsParams is the query of ListRecordings. What is zero is not sent.

@@ -20,7 +20,7 @@ import { mediaServerSettings, type SignedClient, startService } from './signed-c
 const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 const CONNECTIONS = 64;
 
-export type RecordingEnd = { readonly status: unknown; readonly isSigned: boolean };
+export type ToldChange = { readonly status: unknown; readonly isSigned: boolean };
 
 /** One instance of the service that records rooms of a media server, and a receiver of its webhooks. */
 export type RecordingStage = {
@@ -30,7 +30,7 @@ export type RecordingStage = {
   /** Resolves to the state of the egress in the media server. */
   readonly egressStatus: (egressId: string) => Promise<EgressStatus | undefined>;
   /** Returns the `egress_ended` events of a recording that the webhook received. */
-  readonly listEnds: (recordingId: string) => readonly RecordingEnd[];
+  readonly listEnds: (recordingId: string) => readonly ToldChange[];
   /** Resolves when each recording has an `egress_ended`, or when none has arrived for a while. */
   readonly untilReported: (recordingIds: readonly string[]) => Promise<void>;
 };
@@ -101,7 +101,7 @@ async function watchEnds(client: SignedClient, cleanUp: ExperimentContext['clean
   const isSigned = (received: Received): boolean =>
     received.headers['x-service-webhook-signature'] === expectedSignatures(received, secret).specified;
   return {
-    of: (recordingId: string): readonly RecordingEnd[] =>
+    of: (recordingId: string): readonly ToldChange[] =>
       receiver.received
         .filter(({ body }) => body.recording?.egressId === recordingId)
         .map((received) => ({ status: received.body.recording?.status, isSigned: isSigned(received) })),

@@ -38,6 +38,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/recordings/commands.ts'),
   },
   {
+    noun: 'broadcast',
+    section: 'Rooms',
+    summary: 'Broadcasts of rooms to RTMP and SRT servers, and as HLS',
+    verbs: ['start', 'stop', 'status', 'update', 'list', 'delete'],
+    load: () => import('./commands/broadcast.ts'),
+  },
+  {
     noun: 'sessions',
     section: 'Rooms',
     summary: 'Sessions of rooms: when they were open, and who was there',

@@ -2,7 +2,7 @@ import type { Health, Readiness, SelfCheckList } from '../contract/self-check.ts
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
 import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';
-import { Recordings, Sessions, Usage } from './nouns/recordings.ts';
+import { Broadcasts, Recordings, Sessions, Usage } from './nouns/recordings.ts';
 import { Blocks, Ingress, Participants, Rooms, Tokens } from './nouns/rooms.ts';
 import { Transcription, Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
 import { Deliveries, Webhooks } from './nouns/webhooks.ts';
@@ -28,6 +28,7 @@ export class RtcClient {
   readonly blocks: Blocks;
   readonly tokens: Tokens;
   readonly recordings: Recordings;
+  readonly broadcasts: Broadcasts;
   readonly sessions: Sessions;
   readonly usage: Usage;
   readonly ingress: Ingress;
@@ -50,6 +51,7 @@ export class RtcClient {
     this.blocks = new Blocks(transport);
     this.tokens = new Tokens(transport);
     this.recordings = new Recordings(transport);
+    this.broadcasts = new Broadcasts(transport);
     this.sessions = new Sessions(transport);
     this.usage = new Usage(transport);
     this.ingress = new Ingress(transport);

@@ -11,11 +11,14 @@ export type {
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
 export type {
+  Broadcasts,
+  ListBroadcastsOptions,
   ListRecordingsOptions,
   ListSessionParticipantsOptions,
   ListSessionsOptions,
   Recordings,
   Sessions,
+  StartBroadcastOptions,
   StartRecordingOptions,
   Usage as RoomUsage,
   UsageOptions,

@@ -42,6 +42,8 @@ export const PROBLEMS = {
     meaning: 'The recording is known, but it has no file, or its file is no longer where it was stored.',
   },
   'no-active-recording': { status: 404, meaning: 'The room is not being recorded.' },
+  'broadcast-not-found': { status: 404, meaning: 'No broadcast has this id.' },
+  'no-active-broadcast': { status: 404, meaning: 'The room is not being broadcast.' },
   'session-not-found': {
     status: 404,
     meaning: 'No session has this id; an ended session is kept for SESSION_RETENTION.',

@@ -5,8 +5,8 @@
  */
 
 /**
- * The names of the delivery table, and room_created, room_join_refused, transcription_completed and transcription_failed,
- * which it lacks.
+ * The names of the delivery table, and room_created, room_join_refused, transcription_completed, transcription_failed and
+ * those of broadcasts, which it lacks.
  */
 export const EVENT_TYPES = [
   'room_created',
@@ -19,6 +19,9 @@ export const EVENT_TYPES = [
   'track_unpublished',
   'egress_started',
   'egress_ended',
+  'broadcast_started',
+  'broadcast_url_failed',
+  'broadcast_ended',
   'ingress_started',
   'ingress_ended',
   'transcription_completed',

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { EventBroadcastSchema } from './broadcasts.ts';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
 import { instantSchema, shownMetadata } from './names.ts';
 
@@ -220,6 +221,7 @@ const ofTrack = {
   track: EventTrackSchema,
 };
 const ofRecording = { room: roomOrNull, ...occurrence, recording: EventRecordingSchema };
+const ofBroadcast = { room: roomOrNull, ...occurrence, broadcast: EventBroadcastSchema };
 const ofIngress = { room: roomOrNull, ...occurrence, ingress: EventIngressSchema };
 const ofTranscription = { room: roomOrNull, ...occurrence, transcription: EventTranscriptionSchema };
 
@@ -277,6 +279,24 @@ export const EVENT_SCHEMAS = {
     { event: nameSchema('egress_ended'), ...ofRecording },
     payload('EgressEndedEvent', 'The recording of a room is over; `fileUrl` leads to its file.'),
   ),
+  broadcast_started: Type.Object(
+    { event: nameSchema('broadcast_started'), ...ofBroadcast },
+    payload(
+      'BroadcastStartedEvent',
+      'The broadcast of a room started; its receivers may still be connecting.',
+    ),
+  ),
+  broadcast_url_failed: Type.Object(
+    { event: nameSchema('broadcast_url_failed'), ...ofBroadcast },
+    payload(
+      'BroadcastUrlFailedEvent',
+      'One receiver of a broadcast refused or closed, `failedUrl`; the others go on.',
+    ),
+  ),
+  broadcast_ended: Type.Object(
+    { event: nameSchema('broadcast_ended'), ...ofBroadcast },
+    payload('BroadcastEndedEvent', 'The broadcast of a room is over.'),
+  ),
   ingress_started: Type.Object(
     { event: nameSchema('ingress_started'), ...ofIngress },
     payload('IngressStartedEvent', 'A stream through an ingress started.'),
@@ -307,7 +327,14 @@ export const WebhookTestEventSchema = Type.Object(
 export type WebhookTestEvent = Static<typeof WebhookTestEventSchema>;
 
 type Payload = { [T in EventType]: Static<(typeof EVENT_SCHEMAS)[T]> }[EventType];
-type Subject = 'participant' | 'track' | 'recording' | 'ingress' | 'transcription' | 'closedUntil';
+type Subject =
+  | 'participant'
+  | 'track'
+  | 'recording'
+  | 'broadcast'
+  | 'ingress'
+  | 'transcription'
+  | 'closedUntil';
 /** Allows reading any subject before the type of the event is checked, as undefined when the event does not have it. */
 type WithEverySubject<E> = E extends unknown
   ? E & { readonly [S in Exclude<Subject, keyof E>]?: never }

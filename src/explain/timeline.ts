@@ -65,6 +65,17 @@ function describeEvent(event: Event): Sentence | undefined {
       return `recording ${event.recording.egressId} was started`;
     case 'egress_ended':
       return sentenceOfRecordingEnd(event.recording);
+    case 'broadcast_started':
+      return `broadcast ${event.broadcast.broadcastId} was started`;
+    case 'broadcast_url_failed': {
+      const { url = 'a URL', error } = event.broadcast.failedUrl ?? {};
+      return { text: `the broadcast to ${url} failed${error == null ? '' : `: ${error}`}`, isTrouble: true };
+    }
+    case 'broadcast_ended': {
+      const { broadcastId, status, error } = event.broadcast;
+      const why = error === undefined ? '' : `: ${error}`;
+      return { text: `broadcast ${broadcastId} ended as ${status}${why}`, isTrouble: status !== 'stopped' };
+    }
     case 'ingress_started':
     case 'ingress_ended':
       return `stream ${event.ingress.ingressId} ${event.event === 'ingress_started' ? 'began' : 'ended'}`;

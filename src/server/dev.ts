@@ -164,11 +164,12 @@ async function serviceEnvironment({ host, port, progress }: DevOptions): Promise
   const environment = readEnvironment(process.env, process.cwd());
   const requestedPort = port === undefined ? environment.PORT : String(port);
   const HOST = host ?? environment.HOST ?? '127.0.0.1';
-  // Webhook receivers in development run on this machine.
+  // Receivers of webhooks and broadcasts in development run on this machine.
   const defaults = {
     // A terminal shows the requests; a pipe gets only warnings and errors.
     LOG_LEVEL: process.stderr.isTTY ? 'info' : 'warn',
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+    BROADCAST_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
   };
   const isFixed = requestedPort !== undefined && requestedPort !== '' && requestedPort !== '0';
   if (isFixed) {

@@ -448,6 +448,159 @@ class RecordingStatus(TypedDict):
     mediaStartedAt: Optional[str]
 
 
+class HlsSettings(TypedDict, total=False):
+    """Also write the broadcast as HLS, beside the recordings"""
+
+    # Length of a segment in seconds; default 4
+    segmentSeconds: int
+    # Name of the playlist of everything; default index.m3u8
+    playlist: str
+    # Name of the playlist of the newest segments; default live.m3u8
+    livePlaylist: str
+
+
+class BroadcastSettings(TypedDict, total=False):
+    """Where a room is broadcast to, and how; urls or hls is required"""
+
+    # Where to send the stream: either all with srt, or none; may be left out with hls
+    urls: list[str]
+    hls: HlsSettings
+    # Arrangement of the people, as of a recording; default grid
+    layout: Literal["grid", "speaker", "single-speaker"]
+    # Resolution and frames per second of the picture; default H264_720P_30
+    preset: Literal["H264_720P_30", "H264_720P_60", "H264_1080P_30", "H264_1080P_60", "PORTRAIT_H264_720P_30", "PORTRAIT_H264_720P_60", "PORTRAIT_H264_1080P_30", "PORTRAIT_H264_1080P_60"]
+
+
+class BroadcastUrl(TypedDict):
+    """One receiver of a broadcast"""
+
+    # Form bu_<id>
+    urlId: str
+    # The URL without its key
+    url: str
+    state: BroadcastUrlState
+    # When it came into this state
+    since: str
+    # Why it failed, as the recorder tells it; else null
+    error: Optional[str]
+    # How often the recorder has connected again
+    retries: int
+
+
+class BroadcastHls(TypedDict):
+    """Where the HLS of a broadcast is"""
+
+    # Length of a segment in seconds
+    segmentSeconds: int
+    # Null for a local folder
+    bucket: Optional[str]
+    # Prefix of the keys in the bucket, or path of the folder on the recorder's file system
+    folder: str
+    # Name of the playlist of everything
+    playlist: str
+    # Name of the playlist of the newest segments
+    livePlaylist: str
+
+
+class BroadcastStart(TypedDict):
+    """The running broadcast"""
+
+    # Form bc_<id>
+    broadcastId: str
+    # Room name
+    roomId: str
+    # LiveKit's id of the recorder's work; null if it never began
+    egressId: Optional[str]
+    # When it was started; null if it never began
+    startedAt: Optional[str]
+    # Null while it is running
+    stoppedAt: Optional[str]
+    # When everything had ended; null before
+    endedAt: Optional[str]
+    # Length of the HLS in milliseconds; null until known
+    durationMs: Optional[int]
+    # Size of the HLS in bytes; null until known
+    sizeBytes: Optional[int]
+    # Why the broadcast failed or was aborted
+    error: Optional[str]
+    # Its receivers, in the order in which they were added
+    urls: list[BroadcastUrl]
+    # Null without HLS
+    hls: Optional[BroadcastHls]
+    # already_broadcasting: another request started it, and its own options apply
+    status: Literal["broadcasting", "already_broadcasting"]
+
+
+class BroadcastChange(TypedDict, total=False):
+    """URLs to add to a running broadcast, and to remove from it"""
+
+    # URLs to which the stream goes too
+    add: list[str]
+    # The urlId, or the whole URL, of those to which it goes no longer
+    remove: list[str]
+
+
+class Broadcast(TypedDict):
+    """A broadcast of a room, until it is deleted"""
+
+    # Form bc_<id>
+    broadcastId: str
+    # Room name
+    roomId: str
+    # LiveKit's id of the recorder's work; null if it never began
+    egressId: Optional[str]
+    # When it was started; null if it never began
+    startedAt: Optional[str]
+    # Null while it is running
+    stoppedAt: Optional[str]
+    # When everything had ended; null before
+    endedAt: Optional[str]
+    # Length of the HLS in milliseconds; null until known
+    durationMs: Optional[int]
+    # Size of the HLS in bytes; null until known
+    sizeBytes: Optional[int]
+    # Why the broadcast failed or was aborted
+    error: Optional[str]
+    # Its receivers, in the order in which they were added
+    urls: list[BroadcastUrl]
+    # Null without HLS
+    hls: Optional[BroadcastHls]
+    status: BroadcastState
+
+
+class BroadcastStop(TypedDict):
+    """The broadcast that was stopped"""
+
+    # Form bc_<id>
+    broadcastId: str
+    # Form EG_<id>
+    egressId: str
+    # Room name
+    roomId: str
+    # Always stopped
+    status: Literal["stopped"]
+    # When the broadcast was stopped
+    stoppedAt: str
+
+
+class BroadcastStatus(TypedDict):
+    """Whether a room is being broadcast, and where to"""
+
+    # Whether a broadcast is running
+    isBroadcasting: bool
+    # The running broadcast, or the one that ran last; null if there was none
+    broadcast: Optional[Broadcast]
+
+
+class BroadcastList(TypedDict):
+    """A page of broadcasts"""
+
+    # The broadcasts
+    broadcasts: list[Broadcast]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
 class Recording(TypedDict):
     """A recording, until it is deleted"""
 
@@ -1184,7 +1337,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """The webhook to register"""
 
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
     # or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
@@ -1199,7 +1352,7 @@ class WebhookPatch(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1211,7 +1364,7 @@ class WebhookPut(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1681,6 +1834,124 @@ class _EgressEndedEventRequired(TypedDict):
 
 class EgressEndedEvent(_EgressEndedEventRequired, total=False):
     """The recording of a room is over; `fileUrl` leads to its file."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
+class EventBroadcastUrl(TypedDict):
+    """One receiver of a broadcast"""
+
+    # Form bu_<id>
+    urlId: str
+    # The URL without its key
+    url: str
+    # connecting, active, failed, removed or ended
+    state: str
+    # Why it failed
+    error: Optional[str]
+
+
+class _EventBroadcastRequired(TypedDict):
+    # Form bc_<id>
+    broadcastId: str
+    # LiveKit's id of the recorder's work
+    egressId: str
+    # broadcasting, stopped, aborted or failed
+    status: str
+    # Its receivers, as they are now
+    urls: list[EventBroadcastUrl]
+
+
+class EventBroadcast(_EventBroadcastRequired, total=False):
+    """The broadcast"""
+
+    failedUrl: EventBroadcastUrl
+    # Where the HLS is; absent without
+    hls: EventBroadcastHls
+    # Length of the HLS in milliseconds
+    durationMs: int
+    # Size of the HLS in bytes
+    sizeBytes: int
+    # Why the broadcast failed or was aborted
+    error: str
+    # An earlier broadcast_ended reported the broadcast as failed
+    corrected: bool
+
+
+class EventBroadcastHls(TypedDict):
+    """Where the HLS is; absent without"""
+
+    # Length of a segment in seconds
+    segmentSeconds: int
+    # Null for a local folder
+    bucket: Optional[str]
+    # Prefix of the keys in the bucket, or path of the folder
+    folder: str
+    # Name of the playlist of everything
+    playlist: str
+    # Name of the playlist of the newest segments
+    livePlaylist: str
+
+
+class _BroadcastStartedEventRequired(TypedDict):
+    # Event name
+    event: Literal["broadcast_started"]
+    # The room; null when it is unknown
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    broadcast: EventBroadcast
+
+
+class BroadcastStartedEvent(_BroadcastStartedEventRequired, total=False):
+    """The broadcast of a room started; its receivers may still be connecting."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
+class _BroadcastUrlFailedEventRequired(TypedDict):
+    # Event name
+    event: Literal["broadcast_url_failed"]
+    # The room; null when it is unknown
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    broadcast: EventBroadcast
+
+
+class BroadcastUrlFailedEvent(_BroadcastUrlFailedEventRequired, total=False):
+    """One receiver of a broadcast refused or closed, `failedUrl`; the others go on."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
+class _BroadcastEndedEventRequired(TypedDict):
+    # Event name
+    event: Literal["broadcast_ended"]
+    # The room; null when it is unknown
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    broadcast: EventBroadcast
+
+
+class BroadcastEndedEvent(_BroadcastEndedEventRequired, total=False):
+    """The broadcast of a room is over."""
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
@@ -2434,10 +2705,16 @@ class WebhookTestEvent(_WebhookTestEventRequired, total=False):
     reconciled: bool
 
 
+BroadcastUrlState = Literal["connecting", "active", "failed", "removed", "ended"]
+
+
+BroadcastState = Literal["broadcasting", "stopped", "aborted", "failed"]
+
+
 RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 
 
-Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
+Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
 GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]
@@ -2702,6 +2979,74 @@ class Operations:
         """Show whether a room is being recorded."""
         response: RecordingStatus = self._call("GET", self._path("/v1/rooms/{}/recording", room_id), {}, None)
         return response
+
+    def start_broadcast(
+        self,
+        room_id: str,
+        body: Optional[BroadcastSettings] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> BroadcastStart:
+        """Broadcast a room to other servers, as HLS, or both."""
+        response: BroadcastStart = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/broadcast/start", room_id),
+            {},
+            body,
+            idempotency_key,
+        )
+        return response
+
+    def get_broadcast_status(self, room_id: str) -> BroadcastStatus:
+        """Show whether a room is being broadcast, and the state of each URL."""
+        response: BroadcastStatus = self._call("GET", self._path("/v1/rooms/{}/broadcast", room_id), {}, None)
+        return response
+
+    def change_broadcast(self, room_id: str, body: Optional[BroadcastChange] = None) -> Broadcast:
+        """Add URLs to a running broadcast, and remove some."""
+        response: Broadcast = self._call("PATCH", self._path("/v1/rooms/{}/broadcast", room_id), {}, body)
+        return response
+
+    def stop_broadcast(self, room_id: str, *, idempotency_key: Optional[str] = None) -> BroadcastStop:
+        """Stop the broadcast of a room."""
+        response: BroadcastStop = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/broadcast/stop", room_id),
+            {},
+            None,
+            idempotency_key,
+        )
+        return response
+
+    def list_broadcasts(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> BroadcastList:
+        """List broadcasts, newest first."""
+        response: BroadcastList = self._call(
+            "GET",
+            "/v1/broadcasts",
+            {"roomId": room_id, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_broadcasts(self, *, room_id: Optional[str] = None, limit: Optional[int] = None) -> Iterator[Broadcast]:
+        """List broadcasts, newest first: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_broadcasts(room_id=room_id, limit=limit, cursor=cursor)
+            yield from page["broadcasts"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def delete_broadcast(self, broadcast_id: str) -> None:
+        """Delete a broadcast and its HLS."""
+        self._call("DELETE", self._path("/v1/broadcasts/{}", broadcast_id), {}, None)
 
     def list_recordings(
         self,

@@ -80,6 +80,8 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'recording-not-found': EXIT.notFound,
   'recording-file-not-found': EXIT.notFound,
   'no-active-recording': EXIT.notFound,
+  'broadcast-not-found': EXIT.notFound,
+  'no-active-broadcast': EXIT.notFound,
   'ingress-not-found': EXIT.notFound,
   'transcription-not-found': EXIT.notFound,
   'webhook-not-found': EXIT.notFound,

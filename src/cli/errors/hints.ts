@@ -82,6 +82,8 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'recording-file-not-found': (error) =>
     `look at its status and error: rtc recordings get ${readId(error.path, 'recordings')}`,
   'no-active-recording': inRoom('start one', 'rtc recordings start'),
+  'broadcast-not-found': 'list them: rtc broadcast list',
+  'no-active-broadcast': inRoom('see how the last one ended', 'rtc broadcast status'),
   'ingress-not-found': inRoom('list them', 'rtc ingress list'),
   'transcription-not-found': (error) =>
     error.path.startsWith('/v1/rooms/')

@@ -1,4 +1,14 @@
 import type {
+  Broadcast,
+  BroadcastChange,
+  BroadcastList,
+  BroadcastListQuery,
+  BroadcastSettings,
+  BroadcastStart,
+  BroadcastStatus,
+  BroadcastStop,
+} from '../../contract/broadcasts.ts';
+import type {
   Recording,
   RecordingList,
   RecordingListQuery,
@@ -19,7 +29,14 @@ import type {
 import type { UsageLine, Usage as UsagePage, UsageQuery } from '../../contract/usage.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { type Download, type DownloadOptions, download } from '../transport/download.ts';
-import { recordingPath, roomPath, sessionPath, toQuery, withBody } from '../transport/request-parts.ts';
+import {
+  broadcastPath,
+  recordingPath,
+  roomPath,
+  sessionPath,
+  toQuery,
+  withBody,
+} from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
@@ -89,6 +106,65 @@ export class Recordings {
   /** DELETE /v1/recordings/:recordingId: deletes the file and the record. */
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', recordingPath(id), options);
+  }
+}
+
+/** Page size at most 200; default 50. */
+export type ListBroadcastsOptions = QueryOptions<BroadcastListQuery>;
+
+/** Where to broadcast to, and how: `urls`, `hls` or both. */
+export type StartBroadcastOptions = QueryOptions<BroadcastSettings>;
+
+/** Broadcasts of rooms to other servers and as HLS: `client.broadcasts`. */
+export class Broadcasts {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * POST /v1/rooms/:roomId/broadcast/start: starts a broadcast, or returns the active one. A recorder may take 25 s to
+   * start. The URLs are secrets, and are returned without their keys.
+   */
+  async start(room: string, options: StartBroadcastOptions): Promise<BroadcastStart> {
+    const { urls, hls, layout, preset, ...rest } = options;
+    const path = roomPath(room, 'broadcast', 'start');
+    return await this.#transport.call('POST', path, withBody({ urls, hls, layout, preset }, rest));
+  }
+
+  /** PATCH /v1/rooms/:roomId/broadcast: adds URLs to the running broadcast, and removes some by their ids. */
+  async change(room: string, change: BroadcastChange, options?: CallOptions): Promise<Broadcast> {
+    return await this.#transport.call('PATCH', roomPath(room, 'broadcast'), withBody(change, options));
+  }
+
+  /** POST /v1/rooms/:roomId/broadcast/stop. */
+  async stop(room: string, options?: CallOptions): Promise<BroadcastStop> {
+    return await this.#transport.call('POST', roomPath(room, 'broadcast', 'stop'), options);
+  }
+
+  /** GET /v1/rooms/:roomId/broadcast: returns the running broadcast with the state of each URL, or the last one. */
+  async status(room: string, options?: CallOptions): Promise<BroadcastStatus> {
+    return await this.#transport.call('GET', roomPath(room, 'broadcast'), options);
+  }
+
+  /** GET /v1/broadcasts: returns a page of broadcasts, the newest first. */
+  async list(options: ListBroadcastsOptions = {}): Promise<BroadcastList> {
+    const { roomId, limit, cursor } = options;
+    return await this.#transport.call('GET', `/v1/broadcasts${toQuery({ roomId, limit, cursor })}`, options);
+  }
+
+  /** Iterates over the broadcasts, the newest first, page by page. */
+  all(options: ListBroadcastsOptions = {}): AsyncGenerator<Broadcast, void, undefined> {
+    return itemsOfPages('/v1/broadcasts', options.cursor, async (cursor) => {
+      const { broadcasts, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
+      return { items: broadcasts, nextCursor };
+    });
+  }
+
+  /** DELETE /v1/broadcasts/:broadcastId: deletes the HLS and the record. */
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', broadcastPath(id), options);
   }
 }
 

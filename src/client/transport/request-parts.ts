@@ -18,6 +18,10 @@ export function recordingPath(id: string, ...rest: readonly string[]): string {
   return `/v1/recordings${toPath(id, ...rest)}`;
 }
 
+export function broadcastPath(id: string): string {
+  return `/v1/broadcasts${toPath(id)}`;
+}
+
 export function sessionPath(id: string, ...rest: readonly string[]): string {
   return `/v1/sessions${toPath(id, ...rest)}`;
 }

@@ -54,6 +54,8 @@ export type Adapters = ServiceParts & {
   readonly tokenSigner: TokenSigner;
   readonly secretBox: SecretBox;
   readonly addressGuard: AddressGuard;
+  /** Undefined when broadcasts may reach every address. */
+  readonly broadcastGuard: AddressGuard | undefined;
   readonly sender: WebhookSender;
   readonly fileUrls: FileUrls;
   readonly recordingFiles: RecordingFiles;
@@ -126,6 +128,9 @@ export async function openAdapters(
     tokenSigner: createTokenSigner(apiKey, apiSecret),
     secretBox,
     addressGuard,
+    broadcastGuard: config.broadcastAllowedNetworks.includes('0.0.0.0/0')
+      ? undefined
+      : createAddressGuard(config.broadcastAllowedNetworks),
     recordingFiles,
     recordingStorage: createRecordingStorage({
       clock,

@@ -11,9 +11,10 @@ import { type MediaEventDeps, mediaEventRoutes } from '../media-events/media-eve
 import { type MetricsDeps, metricsRoutes } from '../metrics/metrics-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/reference-page.ts';
+import { broadcastRoutes } from '../recordings/broadcast-routes.ts';
+import type { BroadcastDeps } from '../recordings/broadcasts.ts';
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
 import { endRecordingOfRoom, recordingRoutes } from '../recordings/room-recording-routes.ts';
-import type { RecordingDeps } from '../recordings/start-recording.ts';
 import { blockRoutes } from '../rooms/blocks/block-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
@@ -37,7 +38,7 @@ export type RouteDeps = HealthDeps &
   ParticipantRouteDeps &
   SelfCheckDeps &
   IssueTokenDeps &
-  RecordingDeps &
+  BroadcastDeps &
   RecordingLibraryDeps &
   SessionDeps &
   UsageDeps &
@@ -71,6 +72,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...participantRoutes(deps),
     ...blockRoutes(deps),
     ...recordingRoutes(deps),
+    ...broadcastRoutes(deps),
     ...recordingLibraryRoutes(deps),
     ...sessionRoutes(deps),
     ...usageRoutes(deps),

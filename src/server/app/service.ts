@@ -18,7 +18,7 @@ import { withTimeout } from '../platform/clock.ts';
 import { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
-import { type RecordingEnd, storeRecordingEnd } from '../recordings/recording-events.ts';
+import { storeToldChange, type ToldChange } from '../recordings/recording-events.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
 import { type FindBlock, openBlockCache } from '../rooms/blocks/blocks.ts';
@@ -200,7 +200,8 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   };
   const fanOut = startFanOut({ ...appendDeps, changes: store.changes });
   closers.add(() => fanOut.close());
-  const storeEnd = (end: RecordingEnd): Promise<Recording | undefined> => storeRecordingEnd(appendDeps, end);
+  const storeTold = (change: ToldChange): Promise<Recording | undefined> =>
+    storeToldChange(appendDeps, change);
   const releaseFolder = (recording: Recording): void =>
     background.add(removeUnusedFolder(adapters, recording));
   const sharedRooms = createSharedRooms(adapters.clock);
@@ -219,7 +220,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   metrics?.watchRefusedEvents(ingest.refusedSince);
   const reconciler = startReconciler({
     ...appendDeps,
-    storeEnd,
+    storeTold,
     releaseFolder,
     onTakeover: () => metrics?.countTakeovers({ kind: 'reconciler', count: 1 }),
     onCompared: ingest.clearRefusedBefore,
@@ -231,7 +232,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     onUnkept: metrics?.countUnkeptAuditEntry,
   });
   closers.add(() => auditWriter.close());
-  const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
+  const purge = startPurges(config, { ...adapters, storeTold, releaseFolder });
   closers.add(() => purge.close());
   metrics?.watchRefusedPurge(() => purge.refusal()?.since);
   metrics?.watchMediaClock(() => adapters.mediaClock.readDifference(adapters.clock.now()));
@@ -242,7 +243,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     usageSettler,
     recentCounts,
     sharedRooms,
-    storeEnd,
+    storeTold,
     releaseFolder,
     background: background.add,
     ingest: ingest.ingest,

@@ -5,6 +5,7 @@ import type { Log } from '../platform/log.ts';
 import { encryptionKeyPath } from '../platform/secrets/encryption-keys.ts';
 import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';
 import { type Column, hasAnyValue } from '../platform/storage/sqlite/file.ts';
+import { SEALED_BROADCAST_URLS } from '../recordings/broadcasts.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { SEALED_WEBHOOK_SECRETS } from '../webhooks/webhooks.ts';
@@ -13,9 +14,10 @@ import { readDatabaseOptions } from './open-adapters.ts';
 import type { Store } from './store.ts';
 
 /** The stored secrets that are encrypted again when ENCRYPTION_KEY changes. What else is encrypted is kept for a day at most. */
-export const SEALED_SECRETS: readonly SealedSecrets<Pick<Store, 'webhooks' | 'keys'>>[] = [
+export const SEALED_SECRETS: readonly SealedSecrets<Pick<Store, 'webhooks' | 'keys' | 'recordings'>>[] = [
   SEALED_WEBHOOK_SECRETS,
   SEALED_KEY_SECRETS,
+  SEALED_BROADCAST_URLS,
 ];
 
 /** Every column whose values are encrypted with the encryption key, or with a key that is derived from it. */

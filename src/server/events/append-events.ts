@@ -187,9 +187,20 @@ export async function lockNamedRoom(store: EventStores, name: string): Promise<N
 export async function appendRoomEvent(
   store: EventStores,
   appender: EventAppender,
-  { room: { name, session }, domainEvent }: { readonly room: NamedRoom; readonly domainEvent: DomainEvent },
+  { room, domainEvent }: { readonly room: NamedRoom; readonly domainEvent: DomainEvent },
 ): Promise<void> {
+  await appendRoomEvents(store, appender, { room, domainEvents: [domainEvent] });
+}
+
+type RoomEvents = { readonly room: NamedRoom; readonly domainEvents: readonly DomainEvent[] };
+
+export async function appendRoomEvents(
+  store: EventStores,
+  appender: EventAppender,
+  { room: { name, session }, domainEvents }: RoomEvents,
+): Promise<void> {
+  if (domainEvents.length === 0) return;
   const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
-  const updated = await appender.append({ session, roomName: name, present }, [domainEvent]);
+  const updated = await appender.append({ session, roomName: name, present }, domainEvents);
   if (updated !== undefined) await store.presence.saveRoom({ ...updated, metadata: null });
 }

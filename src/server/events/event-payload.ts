@@ -16,6 +16,7 @@ export type EventSubject = {
   };
   readonly track?: Readonly<Record<string, unknown>>;
   readonly recording?: EventRecording;
+  readonly broadcast?: EventBroadcast;
   readonly ingress?: MediaEventIngress;
   readonly transcription?: Readonly<Record<string, unknown>>;
   /** ISO 8601, null for ever. */
@@ -35,6 +36,29 @@ export type EventRecording = {
   readonly corrected?: boolean;
   /** Our id of the recording; absent when the service does not know it. */
   readonly recordingId?: string | undefined;
+};
+
+type EventBroadcastUrl = {
+  readonly urlId: string;
+  /** Without its key. */
+  readonly url: string;
+  readonly state: string;
+  readonly error: string | null;
+};
+
+export type EventBroadcast = {
+  readonly broadcastId: string;
+  readonly egressId: string;
+  readonly status: string;
+  readonly urls: readonly EventBroadcastUrl[];
+  readonly hls?: Readonly<Record<string, unknown>> | undefined;
+  readonly durationMs?: number | undefined;
+  readonly sizeBytes?: number | undefined;
+  readonly error?: string | undefined;
+  /** An earlier broadcast_ended reported the broadcast as failed. */
+  readonly corrected?: boolean;
+  /** Only with broadcast_url_failed. */
+  readonly failedUrl?: EventBroadcastUrl;
 };
 
 /** An event before it is stored. */

@@ -6,10 +6,16 @@ import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events
 import { toMinute } from '../events/start-limits.ts';
 import type { EventSubjects, RoomSession, Starter } from '../events/store.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
-import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { correctsEnd, toEndedState } from '../recordings/lifecycle.ts';
-import { applyObservation, recordingEvent, toInstant } from '../recordings/recording-events.ts';
+import {
+  applyObservation,
+  broadcastEndEvent,
+  broadcastEvents,
+  recordingEvent,
+  toInstant,
+} from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/list-rooms.ts';
 import type { FindRoomRecord } from '../rooms/room-records.ts';
@@ -160,6 +166,7 @@ const STARTS: Readonly<Record<string, string>> = {
   track_unpublished: 'track_published',
   ingress_ended: 'ingress_started',
   egress_ended: 'egress_started',
+  broadcast_ended: 'broadcast_started',
 };
 const ENDS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(STARTS).map(([end, start]) => [start, end]),
@@ -244,6 +251,10 @@ async function interpretEgress(
   const { egress, type, createdAt } = event;
   if (egress === undefined) return [];
   const recording = await store.recordings.findByEgressId(egress.egressId);
+  if (recording?.kind === 'broadcast')
+    return await interpretBroadcast(deps, store, { recording, event, egress });
+  // An egress of ours whose start has no response yet, or was given up.
+  if (egress.startId !== undefined && (await store.recordings.find(egress.startId)) !== undefined) return [];
   const isStart = type === 'egress_started';
   let known = recording;
   if (!isStart && recording !== undefined) {
@@ -264,4 +275,26 @@ async function interpretEgress(
     ...(recording !== undefined && !isStart && correctsEnd(recording, egress) ? { corrected: true } : {}),
   };
   return [recordingEvent(type, facts, { occurredAt: createdAt, isReconciled: false })];
+}
+
+type BroadcastReport = { readonly recording: Recording; readonly egress: Egress; readonly event: MediaEvent };
+
+/** The events of a broadcast tell its URLs, which LiveKit's own events of an egress do not. */
+async function interpretBroadcast(
+  deps: RecordMediaDeps,
+  store: UnitOfWork<MediaEventStores>,
+  { recording, egress, event }: BroadcastReport,
+): Promise<readonly DomainEvent[]> {
+  if (event.type === 'egress_started') return [];
+  const observation = { type: 'egress', egress, at: deps.clock.now() } as const;
+  const { recording: known } = await applyObservation(
+    { ...deps, store, storeTold: undefined },
+    recording,
+    observation,
+  );
+  if (known === undefined) return [];
+  const told = broadcastEvents(recording, known, { isReconciled: false });
+  if (event.type !== 'egress_ended') return told;
+  const isCorrection = correctsEnd(recording, egress);
+  return [...told, broadcastEndEvent(known, { isReconciled: false, ...(isCorrection && { isCorrection }) })];
 }

@@ -31,6 +31,8 @@ export type EmbeddedControl = {
   readonly killRecorder: (egressId: string) => void;
   /** Ends the recorder's browser, while its process continues. */
   readonly closeRecorderBrowser: (egressId: string) => void;
+  /** The receivers of a broadcast at this host close the stream. */
+  readonly failStream: (egressId: string, host: string) => void;
   readonly setFaults: (faults: Partial<Faults>) => void;
   /** Resolves when every webhook was delivered or dropped. */
   readonly webhooksSettled: () => Promise<void>;
@@ -88,6 +90,7 @@ export function createControl(context: SimulatorContext, parts: ControlParts): E
     endStream: streams.end,
     killRecorder: (egressId) => recorders.kill(egressId),
     closeRecorderBrowser: (egressId) => recorders.closeBrowser(egressId),
+    failStream: (egressId, host) => recorders.failStream(egressId, host),
     setFaults: parts.setFaults,
     webhooksSettled: parts.webhooksSettled,
   };

@@ -15,10 +15,12 @@ import {
   ListIngressResponse,
   RoomCompositeEgressRequest,
   StopEgressRequest,
+  UpdateStreamRequest,
 } from '@livekit/protocol';
 import { createControl, type EmbeddedControl } from './control.ts';
 import { createHttpApi } from './http-api.ts';
-import { createRecorders, fileOutput, isOver, type Recorders, UnsupportedOutputError } from './recorders.ts';
+import { fileOutput, UnsupportedOutputError } from './recorder-outputs.ts';
+import { createRecorders, isOver, type Recorders } from './recorders.ts';
 import { agentDispatchService, roomService } from './room-service.ts';
 import { createRooms, type Rooms } from './rooms.ts';
 import {
@@ -119,7 +121,7 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
   return { ...createHttpApi(context, { keys, services, control }), control };
 }
 
-/** Implements livekit.Egress for room composites with a file output; other kinds of egress are unimplemented. */
+/** Implements livekit.Egress for room composites with a file, or with streams and HLS; other kinds are unimplemented. */
 function egressService(context: SimulatorContext, rooms: Rooms, recorders: Recorders): TwirpService {
   return {
     ...MISSING,
@@ -139,6 +141,17 @@ function egressService(context: SimulatorContext, rooms: Rooms, recorders: Recor
       if (context.faults().redis === 'absent') throw noRedis();
       return new ListEgressResponse({ items: findEgress(request, recorders) });
     }),
+    UpdateStream: twirpMethod(UpdateStreamRequest, async (request, access) => {
+      ensureGrant(access, 'roomRecord');
+      const run = await reach(request.egressId, context, recorders);
+      try {
+        recorders.update(run, request);
+      } catch (error) {
+        if (!(error instanceof UnsupportedOutputError)) throw error;
+        throw psrpcError('invalid_argument', error.message);
+      }
+      return run.info;
+    }),
     StopEgress: twirpMethod(StopEgressRequest, ({ egressId }, access) => {
       ensureGrant(access, 'roomRecord');
       return stop(egressId, context, recorders);
@@ -154,7 +167,6 @@ const MISSING: TwirpService = Object.fromEntries(
     'StartTrackCompositeEgress',
     'StartTrackEgress',
     'UpdateLayout',
-    'UpdateStream',
   ].map((method) => [method, unimplemented(method)]),
 );
 
@@ -180,14 +192,17 @@ function findEgress(request: ListEgressRequest, recorders: Recorders): EgressInf
     .filter((info) => !request.active || !isOver(info));
 }
 
-/** Stops an egress. When no living recorder responds, the egress is read after the time-out. */
 async function stop(egressId: string, context: SimulatorContext, recorders: Recorders): Promise<EgressInfo> {
+  const run = await reach(egressId, context, recorders);
+  recorders.stop(run);
+  return run.info;
+}
+
+/** Returns a running egress. When no living recorder responds, the egress is read after the time-out. */
+async function reach(egressId: string, context: SimulatorContext, recorders: Recorders) {
   const run = recorders.find(egressId);
   const isReachable = context.faults().redis === 'present' && run !== undefined && !run.isDead;
-  if (isReachable && !isOver(run.info)) {
-    recorders.stop(run);
-    return run.info;
-  }
+  if (isReachable && !isOver(run.info)) return run;
   await context.clock.sleep(context.timings.noResponseMs, context.closing);
   if (context.faults().redis === 'absent') throw noRedis();
   if (run === undefined) throw psrpcError('not_found', 'egress does not exist');

@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { dirname, posix, resolve, sep } from 'node:path';
+import { posix } from 'node:path';
 import {
   DisconnectReason,
   EgressInfo,
@@ -10,16 +9,29 @@ import {
   ParticipantInfo_Kind,
   ParticipantPermission,
   type RoomCompositeEgressRequest,
-  type S3Upload,
+  SegmentedFileOutput,
+  SegmentsInfo,
+  type StreamInfo,
+  StreamInfo_Status,
+  type UpdateStreamRequest,
 } from '@livekit/protocol';
-import { AwsClient } from 'aws4fetch';
-import { makeFolder } from '../../folders/make-folder.ts';
+import {
+  fileOutput,
+  newStream,
+  redacted,
+  storagePath,
+  storeFile,
+  UnsupportedOutputError,
+} from './recorder-outputs.ts';
 import type { Rooms } from './rooms.ts';
 import { runLater, type SimulatorContext } from './settings.ts';
 import { silentMp4 } from './silent-mp4.ts';
 import type { EventStream, MediaEvent } from './webhooks.ts';
 
 /*
+ * A room composite is one MP4 file, or a broadcast: streams to RTMP or SRT servers, HLS, or both. No media is sent to the
+ * servers: each accepts, unless its host is in the fault `refusedHosts`, until `failStream` ends it.
+ *
  * The lifecycle of a room composite, as in livekit/egress:
  *   STARTING  Accepted. The recorder joins the room with the egress id as its identity, and waits for a track.
  *   ACTIVE    Recording.
@@ -35,6 +47,10 @@ export type Recorders = {
   readonly list: () => readonly EgressInfo[];
   /** Requires a run whose recorder is alive. */
   readonly stop: (run: Run) => void;
+  /** Adds and removes URLs of a broadcast. Throws UnsupportedOutputError for a run without any. */
+  readonly update: (run: Run, change: UpdateStreamRequest) => void;
+  /** The receivers at this host close the stream. */
+  readonly failStream: (egressId: string, host: string) => void;
   /** Ends the recorder's process. The server removes its participant later, and the egress keeps its state forever. */
   readonly kill: (egressId: string) => void;
   /** Ends only the recorder's browser. Its participant leaves the room, and the egress continues until it is stopped. */
@@ -43,8 +59,12 @@ export type Recorders = {
 
 type Run = {
   readonly info: EgressInfo;
-  readonly output: EncodedFileOutput;
+  readonly output: EncodedFileOutput | undefined;
+  /** Times of the media; part of the record of a recording. */
   readonly file: FileInfo;
+  readonly hls: SegmentedFileOutput | undefined;
+  /** The URLs of the open streams, with their records. */
+  readonly streams: Map<string, StreamInfo>;
   isDead: boolean;
   hasBrowser: boolean;
 };
@@ -104,6 +124,51 @@ class EmbeddedRecorders implements Recorders {
 
   stop(run: Run): void {
     if (run.info.status !== EgressStatus.EGRESS_ENDING) this.#finish(run, 'StopEgress API');
+  }
+
+  update(run: Run, { addOutputUrls, removeOutputUrls }: UpdateStreamRequest): void {
+    const { streamResults } = run.info;
+    if (streamResults.length === 0)
+      throw new UnsupportedOutputError('UpdateStream called on non-streaming egress');
+    for (const url of addOutputUrls) {
+      const stream = newStream(url);
+      streamResults.push(stream);
+      // The message keeps a copy.
+      run.streams.set(url, streamResults.at(-1) ?? stream);
+    }
+    for (const url of removeOutputUrls) this.#endStream(run, url, { status: StreamInfo_Status.FINISHED });
+    if (run.info.status === EgressStatus.EGRESS_ACTIVE) this.#connect(run, addOutputUrls);
+    this.#parts.events.emit({ event: 'egress_updated', egressInfo: run.info });
+  }
+
+  failStream(egressId: string, host: string): void {
+    const run = this.#get(egressId);
+    const urls = [...run.streams.keys()].filter((url) => new URL(url).hostname === host);
+    this.#fail(run, urls, 'the receiver closed the connection');
+  }
+
+  #connect(run: Run, urls: readonly string[]): void {
+    const { clock, faults } = this.#context;
+    const isRefused = (url: string): boolean => faults().refusedHosts.includes(new URL(url).hostname);
+    for (const url of urls) {
+      const stream = run.streams.get(url);
+      if (stream !== undefined && !isRefused(url)) stream.startedAt = nanoseconds(clock.now());
+    }
+    this.#fail(run, urls.filter(isRefused), 'the receiver refused the connection');
+  }
+
+  #fail(run: Run, urls: readonly string[], error: string): void {
+    if (urls.length === 0) return;
+    for (const url of urls) this.#endStream(run, url, { status: StreamInfo_Status.FAILED, error });
+    if (run.streams.size === 0 && run.hls === undefined) this.#end(run, EgressStatus.EGRESS_FAILED, error);
+    else this.#parts.events.emit({ event: 'egress_updated', egressInfo: run.info });
+  }
+
+  #endStream(run: Run, url: string, end: Partial<StreamInfo>): void {
+    const stream = run.streams.get(url);
+    if (stream === undefined) return;
+    run.streams.delete(url);
+    Object.assign(stream, { ...end, endedAt: nanoseconds(this.#context.clock.now()) });
   }
 
   kill(egressId: string): void {
@@ -169,6 +234,8 @@ class EmbeddedRecorders implements Recorders {
     }
     this.#touch(run, EgressStatus.EGRESS_ACTIVE);
     run.file.startedAt = nanoseconds(clock.now());
+    this.#connect(run, [...run.streams.keys()]);
+    if (isOver(run.info)) return;
     this.#parts.events.emit({ event: 'egress_updated', egressInfo: run.info });
     if (faults().recorder === 'dying')
       runLater(this.#context, { ms: timings.dyingMs }, () => this.#kill(run));
@@ -200,14 +267,47 @@ class EmbeddedRecorders implements Recorders {
 
   async #store(run: Run): Promise<void> {
     if (run.isDead) return;
+    for (const url of run.streams.keys()) this.#endStream(run, url, { status: StreamInfo_Status.FINISHED });
+    if (run.output === undefined) return await this.#storeHls(run);
     const content = silentMp4(Number(run.file.duration / NANOSECONDS_PER_MS) + HELD_MS);
     try {
-      run.file.location = await storeRecording(run.output, content, this.#parts.recordingDir);
+      run.file.location = await storeFile(run.output, content, this.#parts.recordingDir);
     } catch (error) {
       this.#end(run, EgressStatus.EGRESS_FAILED, error instanceof Error ? error.message : String(error));
       return;
     }
     run.file.size = BigInt(content.length);
+    this.#end(run, EgressStatus.EGRESS_COMPLETE);
+  }
+
+  /** Stores both playlists, without segments, because there is no media. */
+  async #storeHls(run: Run): Promise<void> {
+    const { hls, info, file } = run;
+    if (hls === undefined) return this.#end(run, EgressStatus.EGRESS_COMPLETE);
+    const content = Buffer.from(EMPTY_PLAYLIST);
+    const folder = posix.dirname(hls.playlistName);
+    try {
+      const playlistLocation = await storeFile(hls, content, this.#parts.recordingDir);
+      const live = new SegmentedFileOutput({
+        ...hls,
+        playlistName: posix.join(folder, hls.livePlaylistName),
+      });
+      const livePlaylistLocation = await storeFile(live, content, this.#parts.recordingDir);
+      const { playlistName, livePlaylistName } = hls;
+      const size = BigInt(2 * content.length);
+      info.segmentResults = [
+        new SegmentsInfo({
+          ...{ playlistName, livePlaylistName, playlistLocation, livePlaylistLocation, size },
+          ...{ duration: file.duration, startedAt: file.startedAt, endedAt: file.endedAt },
+        }),
+      ];
+    } catch (error) {
+      return this.#end(
+        run,
+        EgressStatus.EGRESS_FAILED,
+        error instanceof Error ? error.message : String(error),
+      );
+    }
     this.#end(run, EgressStatus.EGRESS_COMPLETE);
   }
 
@@ -232,6 +332,8 @@ const NANOSECONDS_PER_MS = 1_000_000n;
 
 const START_SHIFT_MS = 40;
 
+const EMPTY_PLAYLIST = '#EXTM3U\n#EXT-X-VERSION:4\n#EXT-X-TARGETDURATION:4\n#EXT-X-ENDLIST\n';
+
 /** Media that the recorder has buffered at its stop is in the file, but not in the reported duration. */
 const HELD_MS = 600;
 
@@ -243,7 +345,8 @@ type NewRun = { readonly egressId: string; readonly roomId: string; readonly now
 
 function newRun(request: RoomCompositeEgressRequest, { egressId, roomId, now }: NewRun): Run {
   const output = fileOutput(request);
-  const file = new FileInfo({ filename: storagePath(output.filepath) });
+  const file = new FileInfo({ filename: output === undefined ? '' : storagePath(output.filepath, 'mp4') });
+  const urls = request.streamOutputs.flatMap((stream) => stream.urls);
   const info = new EgressInfo({
     egressId,
     roomId,
@@ -253,103 +356,16 @@ function newRun(request: RoomCompositeEgressRequest, { egressId, roomId, now }: 
     startedAt: nanoseconds(now),
     updatedAt: nanoseconds(now),
     request: { case: 'roomComposite', value: redacted(request) },
-    fileResults: [file],
+    fileResults: output === undefined ? [] : [file],
+    streamResults: urls.map(newStream),
   });
+  const streams = new Map(urls.flatMap((url, index) => [[url, info.streamResults[index] ?? newStream(url)]]));
+  const hls = request.segmentOutputs[0];
   // The message keeps this object, so later changes to the file record appear in the egress record.
-  return { info, output, file: info.fileResults[0] ?? file, isDead: false, hasBrowser: true };
-}
-
-/** Thrown before the start for a request that the simulated recorder cannot serve. */
-export class UnsupportedOutputError extends Error {
-  override readonly name = 'UnsupportedOutputError';
-}
-
-export function fileOutput({ fileOutputs, output }: RoomCompositeEgressRequest): EncodedFileOutput {
-  const file = fileOutputs[0] ?? (output.case === 'file' ? output.value : undefined);
-  if (file === undefined)
-    throw new UnsupportedOutputError('the embedded recorder writes one MP4 file and nothing else');
-  return file;
-}
-
-/** Listing an egress shows its request, so the credentials of the bucket are replaced, as LiveKit does. */
-function redacted(request: RoomCompositeEgressRequest): RoomCompositeEgressRequest {
-  const copy = request.clone();
-  const file = fileOutput(copy);
-  if (file.output.case === 's3') {
-    file.output.value.accessKey = '{access_key}';
-    file.output.value.secret = '{secret}';
-    file.output.value.sessionToken = '';
-  }
-  return copy;
+  return { info, output, hls, streams, file: info.fileResults[0] ?? file, isDead: false, hasBrowser: true };
 }
 
 function isPublishedIn(rooms: Rooms, name: string): boolean {
   const participants = rooms.find(name)?.participants.values() ?? [];
   return [...participants].some(({ tracks }) => tracks.length > 0);
-}
-
-/** Normalises a requested path as a recorder does: without leading `../`, and with the extension of the file. */
-function storagePath(asked: string): string {
-  const path = posix.normalize(asked).replace(/^(\.\.\/)+/, '');
-  return path.endsWith('.mp4') ? path : `${path}.mp4`;
-}
-
-/** Stores a finished recording in the requested location, and returns it. */
-async function storeRecording(
-  output: EncodedFileOutput,
-  content: Buffer,
-  recordingDir: string | undefined,
-): Promise<string> {
-  const path = storagePath(output.filepath);
-  if (output.output.case === 's3') return upload(output.output.value, path, content);
-  if (output.output.case !== undefined) {
-    throw new Error(`the embedded recorder uploads to S3 only, not to ${output.output.case}`);
-  }
-  return write(path, content, recordingDir);
-}
-
-/** A real recorder runs on a machine of its own. This one shares the service's machine, so it writes to its folder only. */
-async function write(path: string, content: Buffer, recordingDir: string | undefined): Promise<string> {
-  if (recordingDir === undefined) {
-    throw new Error(
-      'the embedded recorder has no folder for recordings (recordingDir), and no bucket was given',
-    );
-  }
-  const folder = resolve(recordingDir);
-  const file = resolve(folder, path);
-  if (!file.startsWith(folder + sep)) throw new Error('the path lies outside the folder for recordings');
-  await makeFolder(dirname(file));
-  await writeFile(file, content);
-  return file;
-}
-
-async function upload(s3: S3Upload, path: string, content: Buffer): Promise<string> {
-  const key = path.replace(/^\/+/, '');
-  const url = objectUrl(s3, key);
-  if (s3.accessKey === '') throw new Error('the embedded recorder has no keys of the bucket by itself');
-  const client = new AwsClient({
-    accessKeyId: s3.accessKey,
-    secretAccessKey: s3.secret,
-    ...(s3.sessionToken === '' ? {} : { sessionToken: s3.sessionToken }),
-    region: s3.region === '' ? 'us-east-1' : s3.region,
-    service: 's3',
-    // The default of ten would keep an egress in EGRESS_ENDING for a minute.
-    retries: 2,
-  });
-  const headers = { 'content-type': 'video/mp4', 'content-length': String(content.length) };
-  const response = await client.fetch(url, { method: 'PUT', headers, body: new Uint8Array(content) });
-  if (!response.ok) throw new Error(`the bucket responded with ${response.status} to the upload`);
-  return url;
-}
-
-function objectUrl(s3: S3Upload, key: string): string {
-  const escapedKey = key.split('/').map(encodeURIComponent).join('/');
-  const endpoint = new URL(s3.endpoint === '' ? `https://s3.${s3.region}.amazonaws.com` : s3.endpoint);
-  if (s3.forcePathStyle) {
-    endpoint.pathname = posix.join(endpoint.pathname, s3.bucket, escapedKey);
-  } else {
-    endpoint.host = `${s3.bucket}.${endpoint.host}`;
-    endpoint.pathname = posix.join(endpoint.pathname, escapedKey);
-  }
-  return endpoint.href;
 }

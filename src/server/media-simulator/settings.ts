@@ -93,11 +93,18 @@ export type Faults = {
    * active. dying: its process ends once it is active, and the egress stays active for ever.
    */
   readonly recorder: 'present' | 'absent' | 'slow' | 'failing' | 'dying';
+  /** Hosts of URLs of broadcasts that accept no stream. */
+  readonly refusedHosts: readonly string[];
   /** slow: late responses. hanging: no response. garbage: 200 with HTML. closing: closes the connection instead. */
   readonly api: 'responding' | 'slow' | 'hanging' | 'garbage' | 'closing';
 };
 
-export const NO_FAULTS: Faults = { redis: 'present', recorder: 'present', api: 'responding' };
+export const NO_FAULTS: Faults = {
+  redis: 'present',
+  recorder: 'present',
+  refusedHosts: [],
+  api: 'responding',
+};
 
 /** State and settings that all parts of the simulator share. */
 export type SimulatorContext = {

@@ -53,7 +53,7 @@ async function countPresent(db: Connection['db']): Promise<Pick<Figures, 'rooms'
 
 async function countRecordings(db: Connection['db'], most: number): Promise<Figures['recordings']> {
   const { rows } = await sql<CountByStatus>`
-    select status, (${countUpTo(most, sql`recordings where status = one.status`)}) as count
+    select status, (${countUpTo(most, sql`recordings where status = one.status and kind = 'recording'`)}) as count
     from (select 'starting' as status ${unionAll(['recording', 'stopped', 'aborted', 'failed'])}) as one`.execute(
     db,
   );

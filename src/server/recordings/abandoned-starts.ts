@@ -8,7 +8,7 @@ import type { Recording, RecordingStores } from './store.ts';
 
 /*
  * Cleans up starts that nobody will finish, because their response was lost or because their instance died. An egress that
- * such a start may have created is recognised by its requested file path.
+ * such a start may have created is recognised by its requested file path, and that of a broadcast by its id.
  */
 
 export type AbandonedStartDeps = {
@@ -44,7 +44,7 @@ export async function cleanUpFailedStart(
   }
 }
 
-/** Frees the room and keeps the row as failed. Its path identifies the egress of the start, if it runs or starts later. */
+/** Frees the room and keeps the row as failed. Its path or id identifies the egress of the start, if it runs or starts later. */
 export async function giveUpStart(
   deps: AbandonedStartDeps,
   recording: Recording,
@@ -87,11 +87,11 @@ export async function giveUpAbandonedStarts(deps: AbandonedStartDeps): Promise<v
 
 /** Frees the room of a start whose claim has expired. As after a lost response, an egress may still begin. */
 export async function giveUpAbandonedStart(deps: AbandonedStartDeps, recording: Recording): Promise<void> {
-  const { id, room, roomSid, filepath, bucket } = recording;
+  const { id, kind, room, roomSid, filepath, bucket } = recording;
   const now = deps.clock.now();
   // The path stays the same, so that an instance that takes over this claim too knows which egress to stop.
   const claim = await deps.store.recordings.claim(
-    { id, room, roomSid, filepath, bucket, owner: deps.instanceId, claimUntil: now + CLAIM_MS },
+    { id, kind, room, roomSid, filepath, bucket, owner: deps.instanceId, claimUntil: now + CLAIM_MS },
     now,
   );
   if (!claim.claimed) return;
@@ -102,10 +102,12 @@ export async function giveUpAbandonedStart(deps: AbandonedStartDeps, recording: 
 /** Stops the egresses of the start and returns them. */
 async function stopCreatedEgress(
   deps: AbandonedStartDeps,
-  { room, filepath }: Pick<Recording, 'room' | 'filepath'>,
+  { id, kind, room, filepath }: Pick<Recording, 'id' | 'kind' | 'room' | 'filepath'>,
 ): Promise<readonly Egress[]> {
   const running = await deps.mediaServer.listEgress({ room, active: true });
-  const created = running.filter((egress) => egress.requestedFilepath === filepath);
+  const created = running.filter(({ requestedFilepath, startId }) =>
+    kind === 'broadcast' ? startId === id : requestedFilepath === filepath,
+  );
   for (const { egressId } of created) await stopQuietly(deps, egressId);
   return created;
 }

@@ -145,8 +145,10 @@ export async function refreshPending(
 }
 
 async function endByFile(deps: RefreshDeps, recording: Recording, reason: string) {
-  const found = await deps.recordingFiles.find(recording);
-  const file = found && { ...found, durationMs: await measureFile(deps, recording, found.sizeBytes) };
+  const found = recording.filepath === '' ? undefined : await deps.recordingFiles.find(recording);
+  const isMeasured = found !== undefined && recording.kind === 'recording';
+  const durationMs = isMeasured ? await measureFile(deps, recording, found.sizeBytes) : undefined;
+  const file = found && { ...found, durationMs };
   const at = deps.clock.now();
   return await applyObservation(deps, recording, { type: 'recorder-gone', reason, file, at });
 }

@@ -1,10 +1,18 @@
 import { hasEventTimePassed } from '../events/event-arrival.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
+import {
+  changeStreams,
+  endStreams,
+  followStreams,
+  readOutputs,
+  type StreamsChange,
+  writeOutputs,
+} from './broadcast-outputs.ts';
 import type { FileFacts } from './files/recording-files.ts';
 import type { Recording, RecordingChange, RecordingState } from './store.ts';
 
 /*
- * The life of a recording as a pure function of its row and one observation:
+ * The life of a recording or a broadcast as a pure function of its row and one observation:
  *
  *                    egress-created               egress ENDING, stop-accepted
  *   (claim) starting ──────────────> recording ────────────────────────────────> stopped, endedAt null ("pending")
@@ -17,6 +25,8 @@ import type { Recording, RecordingChange, RecordingState } from './store.ts';
  *
  * A state never goes back to `starting` or `recording`. A row that has ended still accepts the facts of an egress that is
  * over: the file of a recording that was considered lost may still be stored. store.ts describes each state.
+ *
+ * Each URL of a broadcast has a state of its own beside that of the row: see broadcast-outputs.ts.
  */
 
 export type Observation =
@@ -35,6 +45,8 @@ export type Observation =
   | { readonly type: 'room-deleted'; readonly at: number }
   /** No egress of a start that was given up runs, and none can begin any more. */
   | { readonly type: 'late-start-over' }
+  /** A caller adds and removes URLs of a broadcast, or takes back what the recorder refused. */
+  | { readonly type: 'streams-changed'; readonly change: StreamsChange; readonly at: number }
   /** The recorder accepted the stop, or will receive it as soon as it has started. */
   | { readonly type: 'stop-accepted'; readonly at: number }
   /** The egress as the media server lists it. */
@@ -70,7 +82,14 @@ const UNCHANGED: Transition = { change: undefined };
 const NO_CLAIM = { claimOwner: null, claimUntil: null } as const;
 
 export function nextState(recording: Recording, observation: Observation): Transition {
+  const transition = nextRow(recording, observation);
+  return recording.kind === 'broadcast' ? withStreams(recording, observation, transition) : transition;
+}
+
+function nextRow(recording: Recording, observation: Observation): Transition {
   switch (observation.type) {
+    case 'streams-changed':
+      return UNCHANGED;
     case 'egress-created': {
       const { owner, egressId, at } = observation;
       if (!holdsClaim(recording, owner)) return UNCHANGED;
@@ -97,6 +116,22 @@ export function nextState(recording: Recording, observation: Observation): Trans
     case 'recorder-gone':
       return afterLoss(recording, observation);
   }
+}
+
+/** Adds what the observation changes in the URLs of a broadcast. */
+function withStreams(recording: Recording, observation: Observation, transition: Transition): Transition {
+  const { change } = transition;
+  if (change === 'delete' || recording.endedAt !== null) return transition;
+  const before = readOutputs(recording);
+  const isOver = change?.endedAt != null || change?.status === 'failed';
+  const at = 'at' in observation ? observation.at : (recording.stoppedAt ?? recording.createdAt);
+  let outputs = before;
+  if (observation.type === 'egress') outputs = followStreams(before, observation.egress, at);
+  if (observation.type === 'streams-changed' && recording.status === 'recording')
+    outputs = changeStreams(before, observation.change, at);
+  if (isOver) outputs = endStreams(outputs, at);
+  const text = writeOutputs(outputs);
+  return text === recording.outputs ? transition : { ...transition, change: { ...change, outputs: text } };
 }
 
 /** Whether the row locks the room: its recording runs or is being started. */
@@ -233,6 +268,13 @@ function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): Tr
     return {
       change: { status: 'stopped', endedAt, sizeBytes, ...length, ...stop },
       event: { status: 'stopped', error: undefined, file: { sizeBytes, durationMs } },
+    };
+  }
+  if (status !== 'recording' && recording.filepath === '') {
+    // A broadcast without HLS was stopped, and has no file that could be missing.
+    return {
+      change: { endedAt: afterStart(recording, recording.stoppedAt ?? at) },
+      event: { status: 'stopped', error: undefined, file: undefined },
     };
   }
   const error = status === 'recording' ? reason : `${reason}, and it has no file`;

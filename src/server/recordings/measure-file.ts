@@ -35,6 +35,8 @@ export async function measureEgress(
   egress: Egress,
 ): Promise<Egress> {
   const { file, status } = egress;
+  // The length of HLS is known without reading it.
+  if (recording.kind === 'broadcast') return egress;
   if (file === undefined || recording.durationMs !== null || toEndedState(status) !== 'stopped')
     return egress;
   const durationMs = await measureFile(deps, recording, file.sizeBytes);

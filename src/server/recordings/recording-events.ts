@@ -2,14 +2,15 @@ import { ServiceError } from '../../contract/errors.ts';
 import {
   type AppendEventsDeps,
   appendEvents,
-  appendRoomEvent,
+  appendRoomEvents,
   type EventAppender,
 } from '../events/append-events.ts';
-import type { DomainEvent, EventRecording } from '../events/event-payload.ts';
+import type { DomainEvent, EventBroadcast, EventRecording } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type EndEvent, nextState, type Observation } from './lifecycle.ts';
-import type { Recording, RecordingChange, RecordingStores } from './store.ts';
+import { findFailed, readOutputs, type Stream } from './broadcast-outputs.ts';
+import { type EndEvent, type EndedState, nextState, type Observation } from './lifecycle.ts';
+import type { Recording, RecordingChange, RecordingState, RecordingStores } from './store.ts';
 
 type RecordingEventType = 'egress_started' | 'egress_ended';
 
@@ -24,12 +25,99 @@ export function recordingEvent(
   return { type, sourceId, occurredAt, isReconciled, subject: { recording } };
 }
 
-/** Source id of the end of a recording, so that the media server's event and ours are stored once. */
-export function endSourceId({ egressId }: Pick<Recording, 'egressId'>): string {
-  return toSourceId('egress_ended', egressId ?? '');
+type BroadcastEventType = 'broadcast_started' | 'broadcast_url_failed' | 'broadcast_ended';
+
+/**
+ * Returns the events of a broadcast that a change of its row means, besides its end. The media server's own events of its
+ * egress are not told.
+ */
+export function broadcastEvents(
+  before: Recording,
+  after: Recording,
+  { isReconciled }: Pick<DomainEvent, 'isReconciled'>,
+): readonly DomainEvent[] {
+  if (after.kind !== 'broadcast' || after.egressId === null) return [];
+  const failed = findFailed(before, after).map((stream) => ({
+    ...broadcastEvent('broadcast_url_failed', after, {
+      occurredAt: stream.since,
+      isReconciled,
+      failedUrl: stream,
+    }),
+    sourceId: toSourceId('broadcast_url_failed', stream.id),
+  }));
+  if (before.status !== 'starting' || after.status !== 'recording') return failed;
+  const occurredAt = after.startedAt ?? after.createdAt;
+  return [broadcastEvent('broadcast_started', after, { occurredAt, isReconciled: false }), ...failed];
 }
 
-function toSourceId(type: RecordingEventType, egressId: string): string {
+/** Returns the event of the end of a broadcast, whose row has ended. */
+export function broadcastEndEvent(
+  broadcast: Recording,
+  { isReconciled, isCorrection }: Pick<DomainEvent, 'isReconciled'> & Pick<EndEvent, 'isCorrection'>,
+): DomainEvent {
+  const occurredAt = broadcast.endedAt ?? broadcast.stoppedAt ?? broadcast.createdAt;
+  const event = broadcastEvent('broadcast_ended', broadcast, { occurredAt, isReconciled });
+  if (isCorrection !== true) return event;
+  const corrected = event.subject.broadcast && { ...event.subject.broadcast, corrected: true };
+  return {
+    ...event,
+    sourceId: `${event.sourceId}:corrected`,
+    subject: corrected === undefined ? {} : { broadcast: corrected },
+  };
+}
+
+type Occurrence = Pick<DomainEvent, 'occurredAt' | 'isReconciled'> & { readonly failedUrl?: Stream };
+
+function broadcastEvent(
+  type: BroadcastEventType,
+  broadcast: Recording,
+  { occurredAt, isReconciled, failedUrl }: Occurrence,
+): DomainEvent {
+  const { egressId, error, durationMs, sizeBytes, status } = broadcast;
+  const { hls, streams } = readOutputs(broadcast);
+  const subject: EventBroadcast = {
+    broadcastId: broadcast.id,
+    egressId: egressId ?? '',
+    status: toBroadcastState(status),
+    urls: streams.map(toEventUrl),
+    ...(hls === null ? {} : { hls: toHls(broadcast) ?? undefined }),
+    error: error ?? undefined,
+    durationMs: durationMs ?? undefined,
+    sizeBytes: sizeBytes ?? undefined,
+    ...(failedUrl === undefined ? {} : { failedUrl: toEventUrl(failedUrl) }),
+  };
+  return {
+    type,
+    sourceId: toSourceId(type, egressId ?? ''),
+    occurredAt,
+    isReconciled,
+    subject: { broadcast: subject },
+  };
+}
+
+function toEventUrl({ id, url, state, error }: Stream) {
+  return { urlId: id, url, state, error };
+}
+
+/** The word of the API for the state of a broadcast. */
+export function toBroadcastState(status: RecordingState): 'broadcasting' | EndedState {
+  return status === 'starting' || status === 'recording' ? 'broadcasting' : status;
+}
+
+/** Where the HLS of a broadcast is; null without. */
+export function toHls(broadcast: Recording) {
+  const { hls } = readOutputs(broadcast);
+  if (hls === null) return null;
+  const folder = broadcast.filepath.slice(0, broadcast.filepath.lastIndexOf('/'));
+  return { ...hls, bucket: broadcast.bucket, folder };
+}
+
+/** Source id of the end of a recording, so that the media server's event and ours are stored once. */
+export function endSourceId({ kind, egressId }: Pick<Recording, 'kind' | 'egressId'>): string {
+  return toSourceId(kind === 'broadcast' ? 'broadcast_ended' : 'egress_ended', egressId ?? '');
+}
+
+function toSourceId(type: RecordingEventType | BroadcastEventType, egressId: string): string {
   return `${type}:${egressId}`;
 }
 
@@ -49,32 +137,29 @@ export async function publishRecordingEnd(
 ): Promise<void> {
   await appendEvents(deps, async (store, appender) => {
     const session = await lockRecordedRoom(store, recording);
-    await appendEnd(store, appender, {
-      recording,
-      session,
-      domainEvent: endEvent(deps.clock, recording, event),
-    });
+    const domainEvents = endEvents(deps.clock, recording, event);
+    await appendTold(store, appender, { recording, session, domainEvents });
   });
 }
 
 /**
- * Stores an end and its event in one transaction. Locks the room first, like the code that stores the media server's events.
+ * Stores a change and its events in one transaction. Locks the room first, like the code that stores the media server's events.
  * Returns undefined and stores nothing when the row has changed since it was read.
  */
-export async function storeRecordingEnd(
+export async function storeToldChange(
   deps: AppendEventsDeps<RecordingStores>,
-  { recording, change, event }: RecordingEnd,
+  { recording, change, event }: ToldChange,
 ): Promise<Recording | undefined> {
   return await appendEvents(deps, async (store, appender) => {
     const session = await lockRecordedRoom(store, recording);
-    const ended = await store.recordings.update(recording, change);
-    if (ended === undefined) return undefined;
-    await appendEnd(store, appender, {
-      recording: ended,
-      session,
-      domainEvent: endEvent(deps.clock, ended, event),
-    });
-    return ended;
+    const changed = await store.recordings.update(recording, change);
+    if (changed === undefined) return undefined;
+    const domainEvents = [
+      ...broadcastEvents(recording, changed, { isReconciled: true }),
+      ...(event === undefined ? [] : endEvents(deps.clock, changed, event)),
+    ];
+    await appendTold(store, appender, { recording: changed, session, domainEvents });
+    return changed;
   });
 }
 
@@ -86,30 +171,31 @@ async function lockRecordedRoom(
   return found && (await presence.lockRoom(found.sid));
 }
 
-type End = {
+type Told = {
   readonly recording: Recording;
   readonly session: RoomSession | undefined;
-  readonly domainEvent: DomainEvent | undefined;
+  readonly domainEvents: readonly DomainEvent[];
 };
 
-async function appendEnd(
+async function appendTold(
   store: EventStores,
   appender: EventAppender,
-  { recording: { room: name }, session, domainEvent }: End,
+  { recording: { room: name }, session, domainEvents }: Told,
 ): Promise<void> {
-  if (domainEvent === undefined) return;
-  await appendRoomEvent(store, appender, { room: { name, session }, domainEvent });
+  await appendRoomEvents(store, appender, { room: { name, session }, domainEvents });
 }
 
-/** Returns undefined for a recording that never had an egress. */
-function endEvent(
+/** Returns nothing for a recording that never had an egress. */
+function endEvents(
   clock: Clock,
   recording: Recording,
   { status, error, file, isCorrection }: EndEvent,
-): DomainEvent | undefined {
+): readonly DomainEvent[] {
   const { egressId, startedAt } = recording;
-  if (egressId === null) return undefined;
-  return recordingEvent(
+  if (egressId === null) return [];
+  if (recording.kind === 'broadcast')
+    return [broadcastEndEvent(recording, { isReconciled: true, ...(isCorrection && { isCorrection }) })];
+  const ended = recordingEvent(
     'egress_ended',
     {
       egressId,
@@ -123,23 +209,24 @@ function endEvent(
     },
     { occurredAt: Math.max(clock.now(), startedAt ?? 0), isReconciled: true },
   );
+  return [ended];
 }
 
-/** An end that this service must publish, with the change of the row that belongs to it. */
-export type RecordingEnd = {
+/** A change of a row that this service must publish: of a broadcast, or with an end. */
+export type ToldChange = {
   /** The row as it was read. */
   readonly recording: Recording;
   readonly change: RecordingChange;
-  readonly event: EndEvent;
+  readonly event: EndEvent | undefined;
 };
 
 export type ApplyDeps = {
   readonly store: Pick<RecordingStores, 'recordings'>;
   /**
-   * Stores an end that the media server may never report, together with its event, in one transaction. Returns undefined,
-   * like update, when the row has changed since it was read.
+   * Stores a change of a broadcast, or an end that the media server may never report, together with its events, in one
+   * transaction. Returns undefined, like update, when the row has changed since it was read.
    */
-  readonly storeEnd?: ((end: RecordingEnd) => Promise<Recording | undefined>) | undefined;
+  readonly storeTold?: ((change: ToldChange) => Promise<Recording | undefined>) | undefined;
   /** Cleans up after a recording that has no file and will get none. */
   readonly releaseFolder?: ((recording: Recording) => void) | undefined;
 };
@@ -173,10 +260,11 @@ export async function applyObservation(
         return { recording: undefined, hasChanged: true };
       }
     } else {
+      const isTold = event !== undefined || current.kind === 'broadcast';
       const updated =
-        event === undefined || deps.storeEnd === undefined
-          ? await recordings.update(current, change)
-          : await deps.storeEnd({ recording: current, change, event });
+        isTold && deps.storeTold !== undefined
+          ? await deps.storeTold({ recording: current, change, event })
+          : await recordings.update(current, change);
       if (updated !== undefined) {
         if (hasEndedWithoutFile(updated)) deps.releaseFolder?.(updated);
         return { recording: updated, hasChanged: true };
@@ -192,6 +280,11 @@ export async function applyObservation(
 }
 
 /** The egress of a start that was given up may still begin. */
-function hasEndedWithoutFile({ status, egressId, sizeBytes }: Recording): boolean {
-  return egressId !== null && sizeBytes === null && (status === 'failed' || status === 'aborted');
+function hasEndedWithoutFile({ status, egressId, sizeBytes, filepath }: Recording): boolean {
+  return (
+    egressId !== null &&
+    sizeBytes === null &&
+    filepath !== '' &&
+    (status === 'failed' || status === 'aborted')
+  );
 }

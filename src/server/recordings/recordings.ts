@@ -30,7 +30,7 @@ type RecordingsQuery = {
 
 /** Returns whether the room is being recorded. Throws room-not-found for a room that is neither open nor being recorded. */
 export async function getRecordingStatus(deps: EgressStateDeps, room: string): Promise<RecordingStatus> {
-  const recording = await deps.store.recordings.findActive(room);
+  const recording = await deps.store.recordings.findActive(room, 'recording');
   if (recording?.startedAt != null && (await isStillRecording(deps, recording))) {
     const startedAt = new Date(recording.startedAt).toISOString();
     const current = (await deps.store.recordings.find(recording.id)) ?? recording;
@@ -60,7 +60,7 @@ export async function listRecordings(
   { roomId: room, status, ...asked }: RecordingsQuery,
 ): Promise<RecordingList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
-    deps.store.recordings.list({ room, status, ...wanted }),
+    deps.store.recordings.list({ kind: 'recording', room, status, ...wanted }),
   );
   return {
     recordings: rows.flatMap((row) => (row.status === 'starting' ? [] : [toRecord(deps, row)])),
@@ -86,7 +86,7 @@ async function findRecording(
   const recording = isId
     ? ((await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId)))
     : undefined;
-  if (recording !== undefined && recording.status !== 'starting') return recording;
+  if (recording?.kind === 'recording' && recording.status !== 'starting') return recording;
   throw new ServiceError('recording-not-found', `There is no recording ${JSON.stringify(recordingId)}.`);
 }
 
@@ -120,10 +120,23 @@ export async function downloadRecording(deps: LibraryDeps, recordingId: string):
  * missing file is no error. Throws the errors of downloadRecording except recording-file-not-found.
  */
 export async function deleteRecording(deps: LibraryDeps, recordingId: string): Promise<void> {
-  const recording = await findFinishedRecording(deps, recordingId);
-  if (mayHaveFile(recording)) await deps.recordingFiles.delete(recording);
+  await deleteStored(deps, await findRecording(deps, recordingId));
+}
+
+/** Deletes the files of a recording, or the HLS of a broadcast, and then its record. */
+export async function deleteStored(deps: LibraryDeps, found: Recording): Promise<void> {
+  const recording = await refreshRecording(deps, found);
+  refuseUnfinished(recording);
+  const { kind, filepath } = recording;
+  if (kind === 'broadcast') {
+    if (filepath !== '') await deps.recordingFiles.deleteFolder(recording);
+  } else if (mayHaveFile(recording)) {
+    await deps.recordingFiles.delete(recording);
+  }
   await deps.store.recordings.delete(recording.id);
-  deps.releaseFolder?.(recording);
+  if (filepath === '') return;
+  const folder = filepath.slice(0, filepath.lastIndexOf('/'));
+  deps.releaseFolder?.(kind === 'broadcast' ? { ...recording, filepath: folder } : recording);
 }
 
 /** Returns a recording whose file, if there is one, is complete. Throws recording-not-found and recording-not-finished. */
@@ -140,12 +153,19 @@ export function mayHaveFile({ egressId, status }: Recording): boolean {
 
 function refuseUnfinished(recording: Recording): void {
   if (isActive(recording)) {
-    throw new ServiceError('recording-not-finished', 'The recording is still running; stop it first.');
+    throw new ServiceError(
+      'recording-not-finished',
+      `The ${recording.kind} is still running; stop it first.`,
+    );
   }
   if (isPending(recording)) {
-    throw new ServiceError('recording-not-finished', 'The file of the recording is still being written.', {
-      retryable: true,
-    });
+    throw new ServiceError(
+      'recording-not-finished',
+      `The file of the ${recording.kind} is still being written.`,
+      {
+        retryable: true,
+      },
+    );
   }
 }
 
@@ -198,9 +218,10 @@ export async function purgeRecordings(
   }
 }
 
-async function isDeleted(deps: LibraryDeps, { id, egressId }: Recording): Promise<boolean> {
+async function isDeleted(deps: LibraryDeps, recording: Recording): Promise<boolean> {
+  const { id, egressId } = recording;
   try {
-    await deleteRecording(deps, egressId ?? id);
+    await deleteStored(deps, recording);
     return true;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code === 'storage-unavailable') throw error;

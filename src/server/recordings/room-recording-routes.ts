@@ -15,7 +15,7 @@ import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } fro
 import { applyObservation } from './recording-events.ts';
 import { getRecordingStatus } from './recordings.ts';
 import { type RecordingDeps, startRecording } from './start-recording.ts';
-import type { Recording } from './store.ts';
+import { RECORDING_KINDS, type Recording, type RecordingKind } from './store.ts';
 
 const RECORDING_ERRORS = [...MEDIA_ERRORS, 'media-worker-unavailable', 'storage-unavailable'] as const;
 
@@ -89,23 +89,26 @@ function statusRoute(deps: RecordingDeps): Route {
  * and room-not-found.
  */
 export async function stopRecording(deps: EgressStateDeps, room: string): Promise<RecordingStop> {
-  const recording = await deps.store.recordings.findActive(room);
-  if (recording === undefined || recording.egressId === null) throw await noActiveRecording(deps, room);
+  const stopped = await stopInRoom(deps, room, 'recording');
+  if (stopped === undefined) throw await noActiveRecording(deps, room);
+  const { egressId, stoppedAt } = stopped;
+  return { egressId, roomId: room, status: 'stopped', stoppedAt };
+}
+
+/** Stops what of this kind runs in the room. Returns undefined when nothing does. */
+export async function stopInRoom(deps: EgressStateDeps, room: string, kind: RecordingKind) {
+  const recording = await deps.store.recordings.findActive(room, kind);
+  if (recording === undefined || recording.egressId === null) return undefined;
   const egress = await stopUnlessOver(deps, recording, recording.egressId);
-  if (egress === undefined) throw await noActiveRecording(deps, room);
+  if (egress === undefined) return undefined;
   const applied = await applyStop(deps, recording, egress);
   // An end that the media server or another instance recorded first keeps its time, which is the same for all callers.
   const stoppedAt = applied.recording?.stoppedAt ?? deps.clock.now();
-  return {
-    egressId: recording.egressId,
-    roomId: room,
-    status: 'stopped',
-    stoppedAt: new Date(stoppedAt).toISOString(),
-  };
+  return { id: recording.id, egressId: recording.egressId, stoppedAt: new Date(stoppedAt).toISOString() };
 }
 
 /**
- * Ends the recording of a room that is about to be deleted. A recorder that has not joined yet would make the room anew. An
+ * Ends the recording and the broadcast of a room that is about to be deleted. A recorder that has not joined yet would make the room anew. An
  * egress of a start that still waits for a recorder is stopped when it begins, by its start or by stopLateStarts. Never
  * rejects, because a room must be closable without a database and a recorder.
  */
@@ -113,8 +116,16 @@ export async function endRecordingOfRoom(
   deps: EgressStateDeps & { readonly log: Log },
   room: string,
 ): Promise<void> {
+  await Promise.all(RECORDING_KINDS.map((kind) => endKindInRoom(deps, room, kind)));
+}
+
+async function endKindInRoom(
+  deps: EgressStateDeps & { readonly log: Log },
+  room: string,
+  kind: RecordingKind,
+): Promise<void> {
   try {
-    const recording = await deps.store.recordings.findActive(room);
+    const recording = await deps.store.recordings.findActive(room, kind);
     if (recording === undefined) return;
     const { egressId } = recording;
     if (egressId === null) {
@@ -124,7 +135,7 @@ export async function endRecordingOfRoom(
     const egress = await stopUnlessOver(deps, recording, egressId);
     if (egress !== undefined) await applyStop(deps, recording, egress);
   } catch (error) {
-    deps.log.warn({ err: error }, 'stopping the recording of a deleted room failed');
+    deps.log.warn({ err: error, kind }, 'stopping the recording of a deleted room failed');
   }
 }
 

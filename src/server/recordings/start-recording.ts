@@ -3,7 +3,7 @@ import { isProbeRoom } from '../../contract/names.ts';
 import type { RecordingSettings, RecordingStart } from '../../contract/recordings.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
-import type { BucketSettings, Egress } from '../platform/livekit/media-server.ts';
+import type { BucketSettings, Egress, RoomCompositeRequest } from '../platform/livekit/media-server.ts';
 import { findRoom, roomNotFound } from '../rooms/rooms.ts';
 import {
   type AbandonedStartDeps,
@@ -18,7 +18,7 @@ import { hasClaimRunOut } from './lifecycle.ts';
 import { type MeasureDeps, withinTime } from './measure-file.ts';
 import { type ApplyDeps, applyObservation } from './recording-events.ts';
 import { recordingPath } from './recording-path.ts';
-import type { Recording } from './store.ts';
+import type { NewRecording, Recording, RecordingKind } from './store.ts';
 
 export type RecordingDeps = AbandonedStartDeps &
   ApplyDeps &
@@ -41,7 +41,7 @@ export type RecordingDeps = AbandonedStartDeps &
   };
 
 /*
- * A room has at most one recording, also under concurrent starts and with several instances. The lock is the row:
+ * A room has at most one recording and one broadcast, also under concurrent starts and with several instances. The lock is the row:
  *
  *   claim the room ──claimed──> is a recorder connected? ──no──> delete the row: 503 at once
  *        │                             │ yes, or unknown
@@ -72,22 +72,58 @@ export async function startRecording(
   settings: RecordingSettings = {},
 ): Promise<RecordingStart> {
   refuseWithoutEffect(settings);
+  const { bucket, directory, pathTemplate } = deps.recordings;
+  const { recording, isNew } = await startInRoom(deps, room, {
+    kind: 'recording',
+    describe: (now) => {
+      const path = recordingPath(pathTemplate, room, now);
+      return {
+        id: `rec_${deps.ids.next()}`,
+        filepath: bucket === undefined ? `${directory}/${path}` : path,
+        bucket: bucket?.bucket ?? null,
+        recordTracks: settings.recordTracks === true ? 1 : 0,
+      };
+    },
+    describeEgress: ({ filepath }) => ({ filepath, settings }),
+  });
+  return toStart(recording, isNew ? 'recording' : 'already_recording');
+}
+
+/** What is started in a room: a recording or a broadcast. */
+export type Plan = {
+  readonly kind: RecordingKind;
+  readonly describe: (
+    now: number,
+  ) => Pick<NewRecording, 'id' | 'filepath' | 'bucket' | 'recordTracks' | 'outputs'>;
+  readonly describeEgress: (recording: Recording) => Pick<
+    RoomCompositeRequest,
+    'filepath' | 'settings' | 'broadcast'
+  > & {
+    /** By which the start is recognised, if its response is lost. */
+    readonly startId?: string;
+  };
+};
+
+type Started = { readonly recording: Recording; readonly isNew: boolean };
+
+/** Starts what is planned, or returns what of its kind already runs in the room. Throws as startRecording does. */
+export async function startInRoom(deps: RecordingDeps, room: string, plan: Plan): Promise<Started> {
   const { sid: roomSid } = await findRoom(deps, room);
   const { timeoutMs } = deps.recordings;
   const requestedAt = deps.clock.monotonic();
   // Without Redis this request fails at once, while a start would search for a recorder for 22 s.
   await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
-    const claim = await claimRoom(deps, { room, roomSid, settings });
+    const claim = await claimRoom(deps, { room, roomSid, plan });
     if (claim.claimed) {
       await ensureRoom(deps, claim.recording);
       await ensureRecorder(deps, claim.recording);
       const deadline = Math.min(deps.clock.monotonic() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
-      return await startEgress(deps, { recording: claim.recording, settings, deadline });
+      return await startEgress(deps, { recording: claim.recording, plan, deadline });
     }
     const { recording } = claim;
     if (recording.status === 'recording') {
-      if (await isStillRecording(deps, recording)) return toStart(recording, 'already_recording');
+      if (await isStillRecording(deps, recording)) return { recording, isNew: false };
       continue;
     }
     if (hasClaimRunOut(recording, deps.clock.now())) {
@@ -109,24 +145,13 @@ function refuseWithoutEffect({ audioOnly, layout, preset }: RecordingSettings): 
   });
 }
 
-type Claim = { readonly room: string; readonly roomSid: string; readonly settings: RecordingSettings };
+type Claim = { readonly room: string; readonly roomSid: string; readonly plan: Plan };
 
-async function claimRoom(deps: RecordingDeps, { room, roomSid, settings }: Claim) {
+async function claimRoom(deps: RecordingDeps, { room, roomSid, plan }: Claim) {
   const now = deps.clock.now();
-  const path = recordingPath(deps.recordings.pathTemplate, room, now);
-  return await deps.store.recordings.claim(
-    {
-      id: `rec_${deps.ids.next()}`,
-      room,
-      roomSid,
-      filepath: deps.recordings.bucket === undefined ? `${deps.recordings.directory}/${path}` : path,
-      bucket: deps.recordings.bucket?.bucket ?? null,
-      owner: deps.instanceId,
-      claimUntil: now + CLAIM_MS,
-      recordTracks: settings.recordTracks === true ? 1 : 0,
-    },
-    now,
-  );
+  const { instanceId: owner } = deps;
+  const claim = { kind: plan.kind, room, roomSid, owner, claimUntil: now + CLAIM_MS };
+  return await deps.store.recordings.claim({ ...plan.describe(now), ...claim }, now);
 }
 
 /** A deletion between the first look at the room and the claim found no recording to stop. From now on it finds this one. */
@@ -154,16 +179,13 @@ type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
 
 type Start = {
   readonly recording: Recording;
-  readonly settings: RecordingSettings;
+  readonly plan: Plan;
   /** Monotonic milliseconds. */
   readonly deadline: number;
 };
 
-async function startEgress(
-  deps: RecordingDeps,
-  { recording, settings, deadline }: Start,
-): Promise<RecordingStart> {
-  const outcome = requestEgress(deps, recording, settings).then(
+async function startEgress(deps: RecordingDeps, { recording, plan, deadline }: Start): Promise<Started> {
+  const outcome = requestEgress(deps, recording, plan).then(
     (egress): StartOutcome => ({ egress }),
     (error: unknown): StartOutcome => ({ error }),
   );
@@ -182,23 +204,25 @@ async function startEgress(
   return await activate(deps, recording, inTime.egress);
 }
 
-async function requestEgress(
-  deps: RecordingDeps,
-  { room, filepath }: Recording,
-  settings: RecordingSettings,
-): Promise<Egress> {
+async function requestEgress(deps: RecordingDeps, recording: Recording, plan: Plan): Promise<Egress> {
+  const { room, filepath } = recording;
   // A probe of `rtc doctor` records nothing, and would leave an empty folder.
-  if (!isProbeRoom(room)) await deps.recordingStorage.makeReady(filepath);
-  const { bucket, webhookUrl } = deps.recordings;
-  const request = { room, filepath, bucket, settings, webhookUrl: webhookUrl() };
-  return await deps.mediaServer.startRoomComposite(request);
+  if (!isProbeRoom(room) && filepath !== '') await deps.recordingStorage.makeReady(filepath);
+  const { startId, ...egress } = plan.describeEgress(recording);
+  const { bucket } = deps.recordings;
+  const webhookUrl = nameStart(deps.recordings.webhookUrl(), startId);
+  return await deps.mediaServer.startRoomComposite({ room, bucket, webhookUrl, ...egress });
 }
 
-async function activate(
-  deps: RecordingDeps,
-  recording: Recording,
-  { egressId }: Egress,
-): Promise<RecordingStart> {
+/** The media server lists the URL with the egress. */
+function nameStart(webhookUrl: string | undefined, startId: string | undefined): string | undefined {
+  if (webhookUrl === undefined || startId === undefined) return webhookUrl;
+  const url = new URL(webhookUrl);
+  url.searchParams.set('start', startId);
+  return url.href;
+}
+
+async function activate(deps: RecordingDeps, recording: Recording, { egressId }: Egress): Promise<Started> {
   const { instanceId: owner } = deps;
   const at = deps.clock.now();
   let active: Recording | undefined;
@@ -213,7 +237,7 @@ async function activate(
   if (active === undefined) {
     throw new ServiceError('conflict', 'The start took too long; try again.', { retryable: true });
   }
-  return toStart(active, 'recording');
+  return { recording: active, isNew: true };
 }
 
 /** The caller has already received 503. An egress that starts late is stopped, and only then does the room become free. */
@@ -237,7 +261,7 @@ function toStart(recording: Recording, status: RecordingStart['status']): Record
 function noRecorder(): ServiceError {
   return new ServiceError(
     'media-worker-unavailable',
-    'No recorder took the recording in time. Is a LiveKit egress worker connected to the same Redis, and does it have capacity for one more?',
+    'No recorder took the work in time. Is a LiveKit egress worker connected to the same Redis, and does it have capacity for one more?',
     { retryable: true },
   );
 }

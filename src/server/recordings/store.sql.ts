@@ -7,6 +7,7 @@ import type {
   NewRecording,
   Recording,
   RecordingClaim,
+  RecordingKind,
   RecordingQuery,
   RecordingStore,
 } from './store.ts';
@@ -43,19 +44,12 @@ export function createRecordingStore(connection: Connection): RecordingStore {
       return result.numDeletedRows === 1n;
     },
     find: (id) => db.selectFrom('recordings').selectAll().where('id', '=', id).executeTakeFirst(),
-    findActive: (room) => findActive(db, room),
+    findActive: (room, kind) => findActive(db, room, kind),
+    findNewest: async (room, kind) => (await listRecordings(db, { room, kind, limit: 1 }))[0],
     findByEgressId: (egressId) =>
       db.selectFrom('recordings').selectAll().where('egressId', '=', egressId).executeTakeFirst(),
     list: (query) => listRecordings(db, query),
-    listOfSession: (roomSid, limit) =>
-      db
-        .selectFrom('recordings')
-        .selectAll()
-        .where('roomSid', '=', roomSid)
-        .orderBy('createdAt')
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
+    listOfSession: (roomSid, limit) => listOfSession(db, roomSid, limit),
     isAnyActiveSince: async (since) => {
       const recordings = db.selectFrom('recordings').select('id');
       const recent = recordings.where('createdAt', '>', since).limit(1);
@@ -75,7 +69,7 @@ async function claimRoom(db: Database, recording: NewRecording, now: number): Pr
   for (let round = 0; round < CLAIM_ROUNDS; round++) {
     const inserted = await insertUnlessActive(db, recording, now);
     if (inserted !== undefined) return { claimed: true, recording: inserted };
-    const active = await findActive(db, recording.room);
+    const active = await findActive(db, recording.room, recording.kind ?? 'recording');
     if (active === undefined) continue;
     const mayTakeOver = active.id === recording.id && hasClaimRunOut(active, now);
     if (!mayTakeOver) return { claimed: false, recording: active };
@@ -96,7 +90,7 @@ function insertUnlessActive(
   return db
     .insertInto('recordings')
     .values({ ...NO_FACTS, ...rest, status: 'starting', claimOwner: owner, createdAt: now })
-    .onConflict((conflict) => conflict.column('room').where(isActive).doNothing())
+    .onConflict((conflict) => conflict.columns(['room', 'kind']).where(isActive).doNothing())
     .returningAll()
     .executeTakeFirst();
 }
@@ -122,6 +116,7 @@ function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Rec
 }
 
 const NO_FACTS = {
+  kind: 'recording',
   roomSid: null,
   egressId: null,
   startedAt: null,
@@ -132,10 +127,19 @@ const NO_FACTS = {
   durationMs: null,
   error: null,
   recordTracks: 0,
+  outputs: null,
 } as const;
 
 /** Columns that differ when another instance has changed the row since it was read. */
-const VERSION = ['status', 'claimOwner', 'claimUntil', 'createdAt', 'stoppedAt', 'endedAt'] as const;
+const VERSION = [
+  'status',
+  'claimOwner',
+  'claimUntil',
+  'createdAt',
+  'stoppedAt',
+  'endedAt',
+  'outputs',
+] as const;
 
 function isAsRead(recording: Recording) {
   return (row: ExpressionBuilder<Tables, 'recordings'>) =>
@@ -200,14 +204,28 @@ async function deleteSounds({ atomically }: Connection, recordingId: string): Pr
   }
 }
 
-function findActive(db: Database, room: string): Promise<Recording | undefined> {
-  return db.selectFrom('recordings').selectAll().where('room', '=', room).where(isActive).executeTakeFirst();
+function findActive(db: Database, room: string, kind: RecordingKind): Promise<Recording | undefined> {
+  const active = db.selectFrom('recordings').selectAll().where('room', '=', room).where(isActive);
+  return active.where('kind', '=', kind).executeTakeFirst();
+}
+
+function listOfSession(db: Database, roomSid: string, limit: number): Promise<readonly Recording[]> {
+  return db
+    .selectFrom('recordings')
+    .selectAll()
+    .where('roomSid', '=', roomSid)
+    .where('kind', '=', 'recording')
+    .orderBy('createdAt')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
 }
 
 function listRecordings(db: Database, query: RecordingQuery): Promise<readonly Recording[]> {
-  const { room, status, after, limit } = query;
+  const { room, kind, status, after, limit } = query;
   let select = db.selectFrom('recordings').selectAll();
   if (room !== undefined) select = select.where('room', '=', room);
+  if (kind !== undefined) select = select.where('kind', '=', kind);
   if (status !== undefined) select = select.where('status', '=', status);
   if (after !== undefined) {
     select = select.where((row) =>

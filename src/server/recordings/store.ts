@@ -1,28 +1,34 @@
 import type { EventStores } from '../events/store.ts';
 
 /*
- * A recording is one row for its whole life:
+ * A recording is one row for its whole life. A broadcast, which sends the picture of a room to other servers or writes it as
+ * HLS, is such a row too, of another kind: it is started, watched and ended in the same way.
+
  *   starting   one instance holds the room's claim and is asking the media server for an egress (egressId null)
  *   recording  the egress runs
  *   stopped    stopped by a caller, by the media server or because the room ended; the file is complete when
  *              `file` is there
  *   aborted    ended before any media came: no file
  *   failed     the recorder failed, never came or was lost; `error` says why
- * `starting` and `recording` are the active states: the database keeps at most one active row per room (a partial
+ * `starting` and `recording` are the active states: the database keeps at most one active row per room and kind (a partial
  * unique index), which is the lock across instances. A `starting` row whose claim ran out may be taken over.
  */
 export const RECORDING_STATUSES = ['starting', 'recording', 'stopped', 'aborted', 'failed'] as const;
 export type RecordingState = (typeof RECORDING_STATUSES)[number];
 
+export const RECORDING_KINDS = ['recording', 'broadcast'] as const;
+export type RecordingKind = (typeof RECORDING_KINDS)[number];
+
 export type Recording = {
   /** Our own id, which exists before the egress. */
   readonly id: string;
+  readonly kind: RecordingKind;
   readonly room: string;
   /** The room session in which the recording was started; null when it is not known. */
   readonly roomSid: string | null;
   readonly egressId: string | null;
   readonly status: RecordingState;
-  /** Key in the bucket, or path of the recorder's file output. */
+  /** Key in the bucket, or path of the recorder's file output; of a broadcast: of its playlist, empty without HLS. */
   readonly filepath: string;
   readonly bucket: string | null;
   /** The instance that may continue a `starting` row, and until when; null in every other state. */
@@ -39,11 +45,13 @@ export type Recording = {
   readonly error: string | null;
   /** 1 when the speech of each participant is kept for the transcript, else 0. */
   readonly recordTracks: number;
+  /** Where a broadcast goes, as JSON text (broadcast-outputs.ts); null for a recording. */
+  readonly outputs: string | null;
 };
 
 export interface RecordingStore {
   /**
-   * Claims the room for a new recording: inserts `recording` as `starting` if no row of the room is active. A row with the
+   * Claims the room for a new recording: inserts `recording` as `starting` if no row of its kind is active there. A row with the
    * id of `recording` is taken over when it is `starting` and its claim has expired: claimUntil <= now (new owner, claim,
    * createdAt, roomSid, filepath and bucket). Atomic across instances.
    */
@@ -56,13 +64,18 @@ export interface RecordingStore {
   /** Deletes a `starting` row. Returns false when it differs from `recording`. */
   release(recording: Recording): Promise<boolean>;
   find(id: string): Promise<Recording | undefined>;
-  findActive(room: string): Promise<Recording | undefined>;
+  findActive(room: string, kind: RecordingKind): Promise<Recording | undefined>;
+  /** Returns the newest row, whatever its state. */
+  findNewest(room: string, kind: RecordingKind): Promise<Recording | undefined>;
   findByEgressId(egressId: string): Promise<Recording | undefined>;
-  /** Lists recordings by (createdAt, id), the newest first. `after` is the last row of the previous page. */
+  /**
+   * Lists rows by (createdAt, id), the newest first, of both kinds unless one is asked for. `after` is the last row of the
+   * previous page.
+   */
   list(query: RecordingQuery): Promise<readonly Recording[]>;
-  /** Lists the recordings of a room session, the oldest first. */
+  /** Lists the recordings of a room session, without broadcasts, the oldest first. */
   listOfSession(roomSid: string, limit: number): Promise<readonly Recording[]>;
-  /** Lists recordings that ended before `before`, the oldest end first. */
+  /** Lists rows of both kinds that ended before `before`, the oldest end first. */
   listEnded(query: EndedQuery): Promise<readonly Recording[]>;
   /** Whether a recording is active, or was created after `since`. */
   isAnyActiveSince(since: number): Promise<boolean>;
@@ -72,6 +85,7 @@ export interface RecordingStore {
 
 export type NewRecording = {
   readonly id: string;
+  readonly kind?: RecordingKind;
   readonly room: string;
   readonly roomSid?: string | null;
   readonly filepath: string;
@@ -79,6 +93,7 @@ export type NewRecording = {
   readonly owner: string;
   readonly claimUntil: number;
   readonly recordTracks?: number;
+  readonly outputs?: string | null;
 };
 
 export type RecordingClaim =
@@ -101,10 +116,12 @@ export type RecordingChange = Partial<
     | 'sizeBytes'
     | 'durationMs'
     | 'error'
+    | 'outputs'
   >
 >;
 
 export type RecordingQuery = {
+  readonly kind?: RecordingKind | undefined;
   readonly room?: string | undefined;
   readonly status?: RecordingState | undefined;
   readonly limit: number;

@@ -58,7 +58,9 @@ function recordingTables({ text, integer }: ColumnTypes): Statements {
       "error" ${text},
       "mediaStartedAt" ${integer},
       "roomSid" ${text},
-      "recordTracks" ${integer} default 0 not null
+      "recordTracks" ${integer} default 0 not null,
+      "kind" ${text} default 'recording' not null,
+      "outputs" ${text}
     )`,
     sql`create unique index "recordingsEgressId" on "recordings" ("egressId")`,
     sql`create index "recordingsEnded" on "recordings" ("endedAt", "id")`,
@@ -66,8 +68,8 @@ function recordingTables({ text, integer }: ColumnTypes): Statements {
     sql`create index "recordingsNewestOfRoom" on "recordings" ("room", "createdAt", "id")`,
     sql`create index "recordingsNewestOfStatus" on "recordings" ("status", "createdAt", "id")`,
     sql`create index "recordingsOfSession" on "recordings" ("roomSid", "createdAt")`,
-    // This index is the lock: one active recording per room. The claim repeats its predicate literally.
-    sql`create unique index "recordingsOneActivePerRoom" on "recordings" ("room")
+    // This index is the lock: one active recording and one active broadcast per room. The claim repeats its predicate literally.
+    sql`create unique index "recordingsOneActivePerRoom" on "recordings" ("room", "kind")
       where status in ('starting', 'recording')`,
   ];
 }

@@ -181,6 +181,10 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
     good: ['http://proxy.internal:3128', 'https://user:p%40ss@proxy.internal/'],
     bad: ['proxy.internal:3128', 'socks5://proxy:1080', 'http://proxy/path', 'http://p%zz:x@proxy'],
   },
+  BROADCAST_ALLOWED_NETWORKS: {
+    good: ['10.0.0.0/8', '0.0.0.0/0'],
+    bad: ['10.0.0.1', '::ffff:10.0.0.0/104'],
+  },
   WEBHOOK_ALLOWED_NETWORKS: {
     good: ['10.0.0.0/8', '10.0.0.0/8,fd00::/8', '0.0.0.0/0', '127.0.0.1/32'],
     bad: [
@@ -382,6 +386,9 @@ describe('the settings', () => {
     expect(warnings({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,0.0.0.0/0,::/0' })).toEqual([
       expect.stringContaining('0.0.0.0/0'),
       expect.stringContaining('::/0'),
+    ]);
+    expect(warnings({ BROADCAST_ALLOWED_NETWORKS: '10.0.0.0/8,0.0.0.0/0' })).toEqual([
+      expect.stringContaining('BROADCAST_ALLOWED_NETWORKS has 0.0.0.0/0'),
     ]);
   });
 

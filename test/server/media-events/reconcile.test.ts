@@ -11,7 +11,7 @@ import {
   publishMissedEnds,
   reconcileRecordings,
 } from '../../../src/server/recordings/reconcile-recordings.ts';
-import { storeRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
+import { storeToldChange } from '../../../src/server/recordings/recording-events.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
@@ -712,6 +712,8 @@ describe('recordings whose end was missed', () => {
     mediaStartedAt: NOW + 1_000,
     error: undefined,
     requestedFilepath: undefined,
+    startId: undefined,
+    streams: [],
     file: { filename: 'a.mp4', location: 'a.mp4', sizeBytes: 77, durationMs: 9_000 },
   };
   const NO_FILES = {} as RecordingFiles;
@@ -721,7 +723,7 @@ describe('recordings whose end was missed', () => {
       mediaServer,
       log: silent,
       recordingFiles: NO_FILES,
-      storeEnd: (end) => storeRecordingEnd(stage.deps, end),
+      storeTold: (end) => storeToldChange(stage.deps, end),
     });
   const record = async () => {
     const { store } = stage;

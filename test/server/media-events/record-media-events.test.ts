@@ -295,6 +295,8 @@ describe('recordings and streams', () => {
     mediaStartedAt: undefined,
     error: undefined,
     requestedFilepath: undefined,
+    startId: undefined,
+    streams: [],
     file: undefined,
   };
 

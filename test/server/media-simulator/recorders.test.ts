@@ -38,6 +38,8 @@ describe('a recorder in a room with published media', () => {
       error: undefined,
       file: undefined,
       requestedFilepath: `${room}/a.mp4`,
+      startId: undefined,
+      streams: [],
     });
     const { egressId } = started;
     expect(egressId).toMatch(/^EG_/);

@@ -73,9 +73,9 @@ function createDeps(store: Store, ends: EndEvent[] = []): LibraryDeps {
     log: collectingLog([]),
     mediaServer: createLivekitMediaServer(media.livekit),
     recordingFiles: createRecordingFiles({ clock, storage: undefined, directory }),
-    storeEnd: async (end) => {
+    storeTold: async (end) => {
       const ended = await store.recordings.update(end.recording, end.change);
-      if (ended !== undefined) ends.push(end.event);
+      if (ended !== undefined && end.event !== undefined) ends.push(end.event);
       return ended;
     },
   };
@@ -126,6 +126,8 @@ const COMPLETE: Egress = {
   mediaStartedAt: NOW - 58_000,
   error: undefined,
   requestedFilepath: undefined,
+  startId: undefined,
+  streams: [],
   file: { filename: 'demo.mp4', location: '/demo.mp4', sizeBytes: 1234, durationMs: 59_876.543_21 },
 };
 

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
+import type { Egress, EgressStream } from '../../../src/server/platform/livekit/media-server.ts';
+import {
+  findFailed,
+  readOutputs,
+  type Stream,
+  writeOutputs,
+} from '../../../src/server/recordings/broadcast-outputs.ts';
 import {
   hasClaimRunOut,
   isActive,
@@ -41,6 +47,8 @@ const STARTING: Recording = {
   durationMs: null,
   error: null,
   recordTracks: 0,
+  kind: 'recording',
+  outputs: null,
 };
 const RECORDING: Recording = {
   ...STARTING,
@@ -76,6 +84,8 @@ const egress = (status: Egress['status'], facts: Partial<Egress> = {}): Observat
     mediaStartedAt: undefined,
     error: undefined,
     requestedFilepath: 'demo.mp4',
+    startId: undefined,
+    streams: [],
     file: undefined,
     ...facts,
   },
@@ -159,6 +169,159 @@ describe.each(Object.entries(TABLE))('the observation of a recording: %s', (name
       expect(readCell(nextState(STATES[state], observation), STATES[state])).toBe(cell);
     },
   );
+});
+
+/** With HLS and without URLs, which have states of their own. */
+const HLS_ONLY = writeOutputs({
+  hls: { segmentSeconds: 4, playlist: 'index.m3u8', livePlaylist: 'live.m3u8' },
+  streams: [],
+});
+
+describe.each(Object.entries(OBSERVATIONS))('the observation of a broadcast: %s', (_, observation) => {
+  it.each(STATE_NAMES)('means for the state %s what it means for a recording', (state) => {
+    const broadcast = { ...STATES[state], kind: 'broadcast', outputs: HLS_ONLY } as const;
+    expect(nextState(broadcast, observation)).toEqual(nextState(STATES[state], observation));
+  });
+});
+
+describe('a broadcast without HLS', () => {
+  const ended = {
+    ...PENDING,
+    kind: 'broadcast',
+    filepath: '',
+    outputs: writeOutputs({ hls: null, streams: [] }),
+  } as const;
+
+  it('has ended well if its recorder is gone after a stop, because it has no file that could be missing', () => {
+    expect(nextState(ended, gone())).toEqual({
+      change: { endedAt: PENDING.stoppedAt },
+      event: { status: 'stopped', error: undefined, file: undefined },
+    });
+  });
+
+  it('has failed if its recorder is gone while it runs', () => {
+    const { event } = nextState({ ...ended, ...RECORDING, kind: 'broadcast', filepath: '' }, gone());
+    expect(event).toEqual({ status: 'failed', error: 'the recorder was lost', file: undefined });
+  });
+});
+
+describe('the URLs of a broadcast', () => {
+  const stream = (id: string, facts: Partial<Stream> = {}): Stream => ({
+    ...{
+      id,
+      url: `rtmp://${id}/live/***`,
+      fingerprint: `of ${id}`,
+      sealed: `sealed ${id}`,
+      state: 'connecting',
+    },
+    ...{ since: CREATED_AT, error: null, retries: 0 },
+    ...facts,
+  });
+  const running = (streams: readonly Stream[]): Recording => ({
+    ...RECORDING,
+    ...{ kind: 'broadcast', filepath: '', outputs: writeOutputs({ hls: null, streams }) },
+  });
+  const observe = (before: Recording, observation: Observation): readonly Stream[] => {
+    const { change } = nextState(before, observation);
+    return readOutputs({ ...before, ...(change === 'delete' ? {} : change) }).streams;
+  };
+  const shown = (id: string, facts: Partial<EgressStream> = {}): EgressStream => ({
+    ...{ fingerprint: `of ${id}`, status: 'ACTIVE', startedAt: undefined, error: undefined, retries: 0 },
+    ...facts,
+  });
+  const both = running([stream('a'), stream('b')]);
+
+  it('each have a state of their own: one is refused, and the other goes on', () => {
+    const streams = [
+      shown('b', { status: 'FAILED', error: 'refused' }),
+      shown('a', { startedAt: AT - 1, retries: 2 }),
+    ];
+    expect(observe(both, egress('EGRESS_ACTIVE', { streams }))).toEqual([
+      stream('a', { state: 'active', since: AT - 1, retries: 2 }),
+      stream('b', { state: 'failed', since: AT, error: 'refused', sealed: null }),
+    ]);
+  });
+
+  it('do not come back from an end by a report that is older', () => {
+    const failed = running([stream('a', { state: 'failed', since: AT, sealed: null })]);
+    const active = egress('EGRESS_ACTIVE', { streams: [shown('a', { startedAt: AT - 1 })] });
+    expect(nextState(failed, active)).toEqual({ change: undefined });
+  });
+
+  it('fail if the recorder does not list them a minute after they were added', () => {
+    const lost = running([stream('a', { since: AT - 60_000 }), stream('b', { since: AT - 59_999 })]);
+    expect(observe(lost, egress('EGRESS_ACTIVE')).map(({ state }) => state)).toEqual([
+      'failed',
+      'connecting',
+    ]);
+  });
+
+  it('end with the broadcast, and their keys are forgotten', () => {
+    const ends: readonly Observation[] = [
+      gone(),
+      egress('EGRESS_COMPLETE', { endedAt: LONG_AGO, streams: [shown('a'), shown('b')] }),
+      egress('EGRESS_FAILED', { endedAt: LONG_AGO, error: 'no disk' }),
+    ];
+    for (const end of ends) {
+      const streams = observe(both, end);
+      expect(streams.map(({ state, sealed }) => [state, sealed])).toEqual([
+        ['ended', null],
+        ['ended', null],
+      ]);
+    }
+  });
+
+  it('end with a start that was given up', () => {
+    const starting: Recording = { ...STARTING, kind: 'broadcast', filepath: '', outputs: both.outputs };
+    expect(observe(starting, OBSERVATIONS['start-given-up']).map(({ sealed }) => sealed)).toEqual([
+      null,
+      null,
+    ]);
+  });
+
+  it('are added and removed while it runs, and what the recorder refused leaves no trace', () => {
+    const change = { added: [stream('c'), stream('d')], removed: [], refused: [] };
+    const changed = observe(both, { type: 'streams-changed', change, at: AT });
+    expect(changed.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+    const done = { added: [], removed: ['a'], refused: ['d'] };
+    const left = observe(running(changed), { type: 'streams-changed', change: done, at: AT });
+    expect(left.map(({ id, state }) => `${id} ${state}`)).toEqual([
+      'a removed',
+      'b connecting',
+      'c connecting',
+    ]);
+  });
+
+  it('were removed by a caller also if the recorder reported their end first', () => {
+    const reported = running(
+      observe(both, egress('EGRESS_ACTIVE', { streams: [shown('a', { status: 'FINISHED' })] })),
+    );
+    const change = { added: [], removed: ['a'], refused: [] };
+    expect(observe(reported, { type: 'streams-changed', change, at: AT })[0]?.state).toBe('removed');
+  });
+
+  it('are not changed any more when it does not run', () => {
+    const change = { added: [stream('c')], removed: [], refused: [] };
+    const stopped = { ...both, status: 'stopped' } as const;
+    expect(nextState(stopped, { type: 'streams-changed', change, at: AT })).toEqual({ change: undefined });
+  });
+
+  it('are kept up to forty, the oldest ended ones being dropped', () => {
+    let broadcast = running([]);
+    for (let round = 0; round < 60; round += 1) {
+      const added = [stream(`n${round}`, round < 55 ? { state: 'removed' } : {})];
+      const change = { added, removed: [], refused: [] };
+      broadcast = running(observe(broadcast, { type: 'streams-changed', change, at: AT }));
+    }
+    const ids = readOutputs(broadcast).streams.map(({ id }) => id);
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([40, 'n20', 'n59']);
+  });
+
+  it('that failed are found between two versions', () => {
+    const failed = running([stream('a'), stream('b', { state: 'failed' })]);
+    expect(findFailed(both, failed).map(({ id }) => id)).toEqual(['b']);
+    expect(findFailed(failed, failed)).toEqual([]);
+  });
 });
 
 describe('every transition of a recording in the state machine', () => {

@@ -331,7 +331,7 @@ describe('a slow recorder', () => {
     const late = await egresses();
     expect(late).toHaveLength(1);
     expect(await running()).toEqual([]);
-    expect(await store.recordings.findActive(room)).toBeUndefined();
+    expect(await store.recordings.findActive(room, 'recording')).toBeUndefined();
   });
 });
 
@@ -459,7 +459,9 @@ describe('an instance that was killed during a start', () => {
     const left = await leaveBehind(1);
     await expect.poll(async () => (await running()).length, { timeout: 20_000, interval: 100 }).toBe(0);
     expect((await egresses()).map((egress) => egress.egressId)).toEqual([left.egressId]);
-    await expect.poll(() => store.recordings.findActive(room), { timeout: 20_000 }).toBeUndefined();
+    await expect
+      .poll(() => store.recordings.findActive(room, 'recording'), { timeout: 20_000 })
+      .toBeUndefined();
   });
 
   it('has its start given up, and a late egress is stopped too', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UnitOfWork } from '../../../src/server/platform/storage/unit-of-work.ts';
 import type { Observation } from '../../../src/server/recordings/lifecycle.ts';
-import { applyObservation, storeRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
+import { applyObservation, storeToldChange } from '../../../src/server/recordings/recording-events.ts';
 import type { RecordingStores } from '../../../src/server/recordings/store.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
@@ -63,9 +63,9 @@ async function observe(
 ): Promise<void> {
   const recording = await store.recordings.find('rec1');
   if (recording === undefined) throw new Error('the recording is not there');
-  const storeEnd: Parameters<typeof applyObservation>[0]['storeEnd'] = (end) =>
-    storeRecordingEnd({ ...deps, store: stores }, end);
-  await applyObservation({ store: stores, storeEnd }, recording, observation);
+  const storeTold: Parameters<typeof applyObservation>[0]['storeTold'] = (end) =>
+    storeToldChange({ ...deps, store: stores }, end);
+  await applyObservation({ store: stores, storeTold }, recording, observation);
 }
 
 const LOST: Observation = { type: 'recorder-gone', reason: 'lost', file: undefined, at: NOW + 60_000 };
@@ -81,6 +81,8 @@ const COMPLETE: Observation = {
     mediaStartedAt: NOW + 1000,
     error: undefined,
     requestedFilepath: undefined,
+    startId: undefined,
+    streams: [],
     file: { filename: 'a.mp4', location: 'a.mp4', sizeBytes: 77, durationMs: 9000 },
   },
 };

@@ -173,6 +173,22 @@ const CAMERA = {
   participantName: 'Camera 1',
 };
 
+const STREAM = {
+  urlId: 'bu_sampleSampleSamp',
+  url: 'rtmps://live.example.org/app/***',
+  state: 'connecting',
+  error: null,
+};
+
+const FAILED_URL = { ...STREAM, state: 'failed', error: 'streaming failed: connection refused' };
+
+const BROADCAST = {
+  broadcastId: 'bc_sampleSampleSamp',
+  egressId: EGRESS_ID,
+  status: 'broadcasting',
+  urls: [STREAM],
+};
+
 const SAMPLES: Readonly<Record<EventType, Sample>> = {
   room_created: { numParticipants: 0, subject: () => ({}) },
   room_started: { numParticipants: 1, subject: () => ({}) },
@@ -205,6 +221,17 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
         sizeBytes: 7_340_032,
         fileUrl: 'https://rtc.example.org/sample.mp4',
       },
+    }),
+  },
+  broadcast_started: { numParticipants: 1, subject: () => ({ broadcast: BROADCAST }) },
+  broadcast_url_failed: {
+    numParticipants: 1,
+    subject: () => ({ broadcast: { ...BROADCAST, urls: [FAILED_URL], failedUrl: FAILED_URL } }),
+  },
+  broadcast_ended: {
+    numParticipants: 1,
+    subject: () => ({
+      broadcast: { ...BROADCAST, status: 'stopped', urls: [{ ...STREAM, state: 'ended' }] },
     }),
   },
   ingress_started: { numParticipants: 1, subject: () => ({ ingress: CAMERA }) },

@@ -34,6 +34,7 @@ export type Config = {
   /** The current key first. Undefined means a key file in the data directory. */
   readonly encryptionKeys: readonly [Buffer, ...Buffer[]] | undefined;
   readonly webhookAllowedNetworks: readonly string[];
+  readonly broadcastAllowedNetworks: readonly string[];
   readonly webhookProxyUrl: string | undefined;
   readonly recordingPath: string;
   readonly speech: SpeechConfig;
@@ -194,7 +195,8 @@ function buildConfig(values: SettingValues, faults: string[]): Omit<Config, 'unk
     recordingPath: values.RECORDING_PATH,
     encryptionKeys: encryptionKeys(values, faults),
     webhookProxyUrl: values.WEBHOOK_PROXY_URL,
-    webhookAllowedNetworks: values.WEBHOOK_ALLOWED_NETWORKS.split(',').filter((network) => network !== ''),
+    webhookAllowedNetworks: toNetworks(values.WEBHOOK_ALLOWED_NETWORKS),
+    broadcastAllowedNetworks: toNetworks(values.BROADCAST_ALLOWED_NETWORKS),
     speech: speechConfig(values, faults),
     metrics: metricsConfig(values),
     tracing: tracingConfig(values, faults),
@@ -363,4 +365,8 @@ function decode(text: string): string {
   } catch {
     return text.trim();
   }
+}
+
+function toNetworks(text: string): readonly string[] {
+  return text.split(',').filter((network) => network !== '');
 }

@@ -245,6 +245,13 @@ export const SETTINGS = {
     check: (text) => text.split(',').every(isNetwork),
     allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8; IPv4 as such, not within IPv6',
   }),
+  BROADCAST_ALLOWED_NETWORKS: textSetting({
+    meaning:
+      'Networks that broadcasts may reach although they are not public; with 0.0.0.0/0, addresses are not looked at',
+    fallback: '',
+    check: (text) => text.split(',').every(isNetwork),
+    allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8; IPv4 as such, not within IPv6',
+  }),
   WEBHOOK_PROXY_URL: textSetting({
     meaning:
       'Forward proxy for deliveries to webhooks; it must itself refuse internal addresses. Without it they are sent directly',

@@ -12,11 +12,20 @@ export type RiskySettings = {
   readonly acceptsSingleHeader: boolean;
   readonly metrics: 'off' | 'signed' | { readonly host: string };
   readonly webhookAllowedNetworks: readonly string[];
+  readonly broadcastAllowedNetworks: readonly string[];
   readonly unknownSettings: readonly string[];
 };
 
 /** Beginnings of names that hardly any other program uses. */
-const OWN_PREFIXES = ['S3_', 'RECORDING_', 'RECORDER_', 'RATE_LIMIT_', 'STT_', 'WEBHOOK_'] as const;
+const OWN_PREFIXES = [
+  'S3_',
+  'RECORDING_',
+  'RECORDER_',
+  'RATE_LIMIT_',
+  'STT_',
+  'WEBHOOK_',
+  'BROADCAST_',
+] as const;
 
 /**
  * Variables that Kubernetes sets for a service of the same name, such as LIVEKIT_URL_PORT_80_TCP, and those of OpenTelemetry,
@@ -89,7 +98,7 @@ function quotedSecret(name: string, secret: string): string[] {
 }
 
 function exposureWarnings(settings: RiskySettings): string[] {
-  const { host, acceptsSingleHeader, metrics, webhookAllowedNetworks } = settings;
+  const { host, acceptsSingleHeader, metrics } = settings;
   const warnings: string[] = [];
   if (acceptsSingleHeader && !isLoopback(host)) {
     warnings.push(`AUTH_SINGLE_HEADER is on, and HOST is ${host}: each request sends the secret itself`);
@@ -97,11 +106,17 @@ function exposureWarnings(settings: RiskySettings): string[] {
   if (typeof metrics === 'object' && !isLoopback(metrics.host)) {
     warnings.push(`METRICS is on ${metrics.host}: anyone who reaches that address can read the metrics`);
   }
-  for (const network of webhookAllowedNetworks) {
-    if (ipaddr.parseCIDR(network)[1] !== 0) continue;
+  for (const network of settings.webhookAllowedNetworks.filter(isEverything)) {
     warnings.push(`WEBHOOK_ALLOWED_NETWORKS has ${network}: webhooks may reach every internal address`);
   }
+  for (const network of settings.broadcastAllowedNetworks.filter(isEverything)) {
+    warnings.push(`BROADCAST_ALLOWED_NETWORKS has ${network}: broadcasts may reach every internal address`);
+  }
   return warnings;
+}
+
+function isEverything(network: string): boolean {
+  return ipaddr.parseCIDR(network)[1] === 0;
 }
 
 export function isLoopback(host: string): boolean {

@@ -17,6 +17,7 @@ export type Tag =
   | 'rooms'
   | 'participants'
   | 'recordings'
+  | 'broadcasts'
   | 'sessions'
   | 'usage'
   | 'ingress'

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import Format, { IsDateTime } from 'typebox/format';
 import { Settings } from 'typebox/system';
 import { blockDurationFault } from '../../../contract/blocks.ts';
+import { streamUrlFault } from '../../../contract/broadcasts.ts';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
 import { isObject, readMembers, readTexts } from '../../../contract/unknown-value.ts';
@@ -54,6 +55,7 @@ const FORMAT_ERRORS: Readonly<Record<string, (text: string) => string | undefine
   'livekit-name': nameFault,
   term: termFault,
   'livekit-metadata': metadataFault,
+  'stream-url': streamUrlFault,
   'webhook-url': webhookUrlFault,
   'webhook-secret': webhookSecretFault,
   'webhook-put-secret': webhookPutSecretFault,

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { ServerError } from 'livekit-server-sdk';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
+import { maskStreamUrls } from './stream-urls.ts';
 
 /** The call that failed. */
 export type FailedCall = {
@@ -14,11 +15,12 @@ export type FailedCall = {
 
 /*
  * Translates LiveKit's errors for our callers. Messages never contain addresses, tokens or stacks: LiveKit's own message
- * of a 5xx may contain any of them, and its 401 quotes the token. The cause keeps that message, without tokens.
+ * of a 5xx may contain any of them, its 401 quotes the token, and its 400 the URL of a stream with its key. The cause keeps
+ * that message, without tokens and keys.
  */
 export function toServiceError(error: unknown, call: FailedCall): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (error instanceof ServerError) return fromServerError(withoutToken(error), call);
+  if (error instanceof ServerError) return fromServerError(withoutSecrets(error), call);
   if (error instanceof NoConnectionError || isNetworkFailure(error)) return fromConnectFailure(error);
   if (error instanceof Error && error.name === 'TimeoutError') return fromTimeout(error, call);
   return new ServiceError(
@@ -228,9 +230,10 @@ export function hideTokens(text: string): string {
   return text.replace(TOKEN, '<token>');
 }
 
-function withoutToken(error: ServerError): ServerError {
-  if (!error.message.includes('eyJ')) return error;
-  return new ServerError(error.name, hideTokens(error.message), error.status, error.code, error.metadata);
+function withoutSecrets(error: ServerError): ServerError {
+  const message = maskStreamUrls(hideTokens(error.message));
+  if (message === error.message) return error;
+  return new ServerError(error.name, message, error.status, error.code, error.metadata);
 }
 
 /**

@@ -3,11 +3,15 @@ import {
   DataPacket_Kind,
   EncodedFileOutput,
   EncodedFileType,
+  type EncodedOutputs,
   EncodingOptions,
   EncodingOptionsPreset,
   IngressInput,
   type RoomCompositeOptions,
   S3Upload,
+  SegmentedFileOutput,
+  StreamOutput,
+  StreamProtocol,
   WebhookConfig,
 } from 'livekit-server-sdk';
 import type { RecordingPreset } from '../../../contract/choices.ts';
@@ -241,7 +245,7 @@ function toUpdateOptions({ name, metadata, attributes, permission }: Participant
   };
 }
 
-type EgressMethods = 'startRoomComposite' | 'stopEgress' | 'listEgress';
+type EgressMethods = 'startRoomComposite' | 'stopEgress' | 'updateStream' | 'listEgress';
 
 function egressMethods(
   { egress, egressStart }: LivekitClients,
@@ -252,13 +256,17 @@ function egressMethods(
   return {
     startRoomComposite: (request) =>
       caller('startRoomComposite', { notFound: 'room-not-found', worker }, async () => {
-        const output = { file: toFileOutput(request) };
+        const output = request.broadcast === undefined ? { file: toFileOutput(request) } : toOutputs(request);
         const options = toRoomCompositeOptions(request, apiKey);
         return toEgress(await egressStart.startRoomCompositeEgress(request.room, output, options));
       }),
     stopEgress: (egressId) =>
       caller('stopEgress', { notFound: 'recording-not-found', worker }, async () =>
         toEgress(await egress.stopEgress(egressId)),
+      ),
+    updateStream: (egressId, { add, remove }) =>
+      caller('updateStream', { notFound: 'recording-not-found', worker }, async () =>
+        toEgress(await egress.updateStream(egressId, [...add], [...remove])),
       ),
     listEgress: (filter) =>
       caller('listEgress', { notFound: 'recording-not-found', worker }, async () =>
@@ -312,6 +320,23 @@ function toFileOutput(request: RoomCompositeRequest): EncodedFileOutput {
     disableManifest: true,
     ...(request.bucket !== undefined && { output: { case: 's3', value: toS3Upload(request.bucket) } }),
   });
+}
+
+function toOutputs({ filepath, bucket, broadcast }: RoomCompositeRequest): EncodedOutputs {
+  const { urls = [], hls } = broadcast ?? {};
+  const protocol = urls.some((url) => /^srt:/i.test(url)) ? StreamProtocol.SRT : StreamProtocol.RTMP;
+  const stream = urls.length === 0 ? {} : { stream: new StreamOutput({ protocol, urls: [...urls] }) };
+  if (hls === undefined) return stream;
+  const folder = filepath.slice(0, filepath.lastIndexOf('/') + 1);
+  const segments = new SegmentedFileOutput({
+    filenamePrefix: `${folder}segment`,
+    playlistName: filepath,
+    livePlaylistName: hls.livePlaylist,
+    segmentDuration: hls.segmentSeconds,
+    disableManifest: true,
+    ...(bucket !== undefined && { output: { case: 's3', value: toS3Upload(bucket) } }),
+  });
+  return { ...stream, segments };
 }
 
 /** `signingKey` is the name of one of the media server's keys, whose secret signs the events. */

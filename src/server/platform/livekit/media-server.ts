@@ -76,6 +76,11 @@ export interface MediaServer {
    */
   stopEgress(egressId: string): Promise<Egress>;
   /**
+   * Adds and removes URLs of a broadcast. Rejects like stopEgress, and with invalid-request for a URL that the recorder does
+   * not accept; the others are changed all the same.
+   */
+  updateStream(egressId: string, change: StreamChange): Promise<Egress>;
+  /**
    * Finds egresses by id or by room, including ended ones for as long as the media server remembers them; an empty list for
    * an unknown one. The list includes egresses of other kinds that another program started in the room.
    */
@@ -132,10 +137,24 @@ export type EgressFilter =
 
 export type IngressFilter = { readonly ingressId: string } | { readonly room: string };
 
+export type StreamChange = { readonly add: readonly string[]; readonly remove: readonly string[] };
+
+/** Outputs in place of one MP4 file. */
+export type BroadcastOutput = {
+  /** Either all with SRT, or none. */
+  readonly urls: readonly string[];
+  /** The request's filepath is the playlist; the segments are beside it. */
+  readonly hls?: HlsOutput | undefined;
+};
+
+type HlsOutput = { readonly segmentSeconds: number; readonly livePlaylist: string };
+
 export type RoomCompositeRequest = {
   readonly room: string;
   /** Key in the bucket, or path for the recorder's own file output. */
   readonly filepath: string;
+  /** For a broadcast, which records no MP4 file. */
+  readonly broadcast?: BroadcastOutput | undefined;
   /** Absent when the recorder writes to its own file system. */
   readonly bucket?: BucketSettings | undefined;
   /** Absent members are left to the recorder. */
@@ -179,8 +198,23 @@ export type Egress = {
   readonly error: string | undefined;
   /** The path that was requested: roomComposite.fileOutputs[0].filepath of EgressInfo's request. */
   readonly requestedFilepath: string | undefined;
-  /** The file that was written, once the egress is over. */
+  /** The `start` parameter of the webhook that was requested, by which a start is recognised. */
+  readonly startId: string | undefined;
+  /** The file that was written, or the playlist with the size of all segments, once the egress is over. */
   readonly file: EgressFile | undefined;
+  /** The URLs of a broadcast, those that were removed included. */
+  readonly streams: readonly EgressStream[];
+};
+
+export type EgressStream = {
+  /** See fingerprintStreamUrl. */
+  readonly fingerprint: string;
+  readonly status: 'ACTIVE' | 'FINISHED' | 'FAILED';
+  /** When the receiver accepted the stream. */
+  readonly startedAt: number | undefined;
+  readonly error: string | undefined;
+  /** How often the recorder has connected again. */
+  readonly retries: number;
 };
 
 export type EgressFile = {

@@ -1,3 +1,4 @@
+import { type StreamInfo, StreamInfo_Status } from '@livekit/protocol';
 import {
   type EgressInfo,
   EgressStatus as EgressStatusNumber,
@@ -9,7 +10,8 @@ import {
 import type { Ingress } from '../../../contract/ingress.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
-import type { Egress, EgressFile, EgressStatus, ParticipantChange } from './media-server.ts';
+import type { Egress, EgressFile, EgressStatus, EgressStream, ParticipantChange } from './media-server.ts';
+import { fingerprintStreamUrl, maskStreamUrls } from './stream-urls.ts';
 
 const WITH_ZEROS = { emitDefaultValues: true } as const;
 
@@ -59,17 +61,53 @@ export function toEgress(info: EgressInfo): Egress {
     startedAt: toMilliseconds(info.startedAt),
     endedAt: toMilliseconds(info.endedAt),
     mediaStartedAt: toMediaStart(info),
-    error: info.error === '' ? undefined : info.error,
+    error: toError(info.error),
     requestedFilepath: toRequestedFilepath(info),
-    file: toFile(info),
+    startId: toStartId(info),
+    file: toFile(info) ?? toPlaylist(info),
+    streams: info.streamResults.map(toStream),
+  };
+}
+
+/** The recorder's errors may name URLs with their keys. */
+function toError(error: string): string | undefined {
+  return error === '' ? undefined : maskStreamUrls(error);
+}
+
+function toStartId(info: EgressInfo): string | undefined {
+  if (info.request.case !== 'roomComposite') return undefined;
+  for (const { url } of info.request.value.webhooks) {
+    if (URL.canParse(url)) return new URL(url).searchParams.get('start') ?? undefined;
+  }
+  return undefined;
+}
+
+function toStream({ url, status, startedAt, error, retries }: StreamInfo): EgressStream {
+  return {
+    fingerprint: fingerprintStreamUrl(url),
+    status: StreamInfo_Status[status] as EgressStream['status'],
+    startedAt: toMilliseconds(startedAt),
+    error: toError(error),
+    retries,
+  };
+}
+
+function toPlaylist(info: EgressInfo): EgressFile | undefined {
+  const [playlist] = info.segmentResults;
+  if (playlist === undefined || playlist.playlistLocation === '') return undefined;
+  return {
+    filename: playlist.playlistName,
+    location: playlist.playlistLocation,
+    sizeBytes: Number(playlist.size),
+    durationMs: Number(playlist.duration) / NANOSECONDS_PER_MS,
   };
 }
 
 function toRequestedFilepath(info: EgressInfo): string | undefined {
   if (info.request.case !== 'roomComposite') return undefined;
-  const { fileOutputs, output } = info.request.value;
+  const { fileOutputs, segmentOutputs, output } = info.request.value;
   const file = fileOutputs[0] ?? (output.case === 'file' ? output.value : undefined);
-  return file?.filepath;
+  return file?.filepath ?? segmentOutputs[0]?.playlistName;
 }
 
 /** Time from EGRESS_ACTIVE, when the recorder's pipeline begins to play, to its first frame; measured on livekit/egress. */

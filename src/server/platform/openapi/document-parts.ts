@@ -273,6 +273,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   rooms: "Rooms, as the media server's own objects",
   participants: 'The people in a room',
   recordings: 'Recordings of a room, MP4 files in object storage',
+  broadcasts: 'Broadcasts of a room to other servers (RTMP, SRT) and as HLS',
   sessions: 'Rooms from their opening to their end, with who was there',
   usage: 'Minutes and bytes by day in UTC, for invoices',
   ingress: 'RTMP and WHIP streams that publish into a room',

@@ -178,5 +178,6 @@ export const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
   'block-duration': '^(?:forever|[1-9][0-9]{0,8})$',
   'livekit-name': NO_CONTROL_CHARACTERS,
   term: NO_CONTROL_CHARACTERS,
+  'stream-url': '^(?:rtmps?|srt)://[!-~]+$',
   'webhook-url': `^[Hh][Tt][Tt][Pp][Ss]?://[^\\s${CONTROL}\\\\]+$`,
 };

@@ -74,7 +74,56 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
       const response = await send(deps, location, { method: 'DELETE' });
       if (!response.ok) await undefinedOrThrow(deps, response, location);
     },
+    deleteFolder: (location) => deleteFolder(deps, location),
   };
+}
+
+/** Keys of one list: few enough for a small document. */
+const KEYS_AT_ONCE = 200;
+
+async function deleteFolder(deps: BucketFilesDeps, location: FileLocation): Promise<void> {
+  const folder = location.filepath.slice(0, location.filepath.lastIndexOf('/') + 1);
+  if (!folder.endsWith('.hls/')) throw new Error('only a folder of HLS is deleted as a whole');
+  for (;;) {
+    const keys = await listKeys(deps, { bucket: location.bucket, folder });
+    for (const filepath of keys) {
+      const response = await send(deps, { bucket: location.bucket, filepath }, { method: 'DELETE' });
+      if (!response.ok) await undefinedOrThrow(deps, response, location);
+    }
+    if (keys.length < KEYS_AT_ONCE) return;
+  }
+}
+
+type FolderLocation = { readonly bucket: string | null; readonly folder: string };
+
+/** Lists the first objects whose keys begin with the name of the folder, by ListObjectsV2. */
+async function listKeys(
+  deps: BucketFilesDeps,
+  { bucket, folder }: FolderLocation,
+): Promise<readonly string[]> {
+  const query = { 'list-type': '2', 'max-keys': String(KEYS_AT_ONCE), prefix: folder };
+  const location = { bucket, filepath: '' };
+  const response = await ask(deps, location, { method: 'GET', query });
+  if (!response.ok) {
+    await undefinedOrThrow(deps, response, location);
+    return [];
+  }
+  const text = await response.text().catch((cause: unknown) => {
+    throw unavailable(cause);
+  });
+  const keys = [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => decodeXml(key));
+  return keys.filter((key) => key.startsWith(folder));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function decodeXml(text: string): string {
+  return text.replace(/&(#?\w+);/g, (whole, reference: string) => {
+    if (!reference.startsWith('#')) return ENTITIES[reference] ?? whole;
+    // `x1F` is a number after a zero.
+    const code = Number(reference.replace(/^#(x?)/i, (_, x: string) => (x === '' ? '' : '0x')));
+    return Number.isInteger(code) && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
 }
 
 function readFacts({ headers }: Response) {
@@ -118,6 +167,7 @@ export async function readDocument(response: Response): Promise<string> {
 type ObjectRequest = {
   readonly method: 'HEAD' | 'GET' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
   readonly body?: string;
 };
 
@@ -144,12 +194,13 @@ async function discard(response: Response): Promise<void> {
 export async function ask(
   deps: BucketFilesDeps,
   location: FileLocation,
-  { method, headers = {}, body }: ObjectRequest,
+  { method, headers = {}, query = {}, body }: ObjectRequest,
 ): Promise<Response> {
   const { storage, timeoutMs = TIMEOUT_MS } = deps;
   if (storage === undefined) throw notConfigured(location);
-  const url = buildAddress(storage, storage.endpoint, location);
-  const signed = await sign(deps, storage, { method, url, headers });
+  const address = new URL(buildAddress(storage, storage.endpoint, location));
+  for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+  const signed = await sign(deps, storage, { method, url: address.href, headers });
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), timeoutMs).unref();
   const { signal } = timeout;

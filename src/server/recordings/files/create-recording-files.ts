@@ -24,6 +24,7 @@ export function createRecordingFiles(deps: BucketFilesDeps & { readonly director
     removeEmptyFolder: async (location) => {
       if (location.bucket === null) await folder.removeEmptyFolder(location);
     },
+    deleteFolder: (location) => (location.bucket === null ? folder : bucket).deleteFolder(location),
     delete: (location) => (location.bucket === null ? folder : bucket).delete(location),
   };
 }

@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, realpath, rmdir, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, realpath, rmdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
@@ -21,7 +21,7 @@ const NO_FILE: readonly string[] = ['ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG', 
 
 export function createFolderFiles(directory: string): Pick<
   RecordingFiles,
-  'find' | 'delete' | 'removeEmptyFolder'
+  'find' | 'delete' | 'deleteFolder' | 'removeEmptyFolder'
 > & {
   open(location: FileLocation): Promise<OpenFile | undefined>;
 } {
@@ -36,6 +36,7 @@ export function createFolderFiles(directory: string): Pick<
       return file && { sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt };
     },
     delete: ({ filepath }) => withServiceErrors(() => deleteFile(folder, filepath)),
+    deleteFolder: ({ filepath }) => withServiceErrors(() => deleteHls(folder, filepath)),
     removeEmptyFolder: ({ filepath }) => withServiceErrors(() => removeEmptyFolder(folder, filepath)),
   };
 }
@@ -80,6 +81,17 @@ async function deleteFile(folder: string, filepath: string): Promise<void> {
   if (parent === undefined) return;
   if (parent !== root && !parent.startsWith(root + sep)) throw outside();
   await unlink(join(parent, basename(path))).catch(undefinedWhenMissing);
+}
+
+/** The recorder makes no folders in a folder of HLS, so that what it contains can be deleted one by one. */
+async function deleteHls(folder: string, filepath: string): Promise<void> {
+  const hls = dirname(pathWithin(folder, filepath));
+  if (!hls.endsWith('.hls')) throw outside();
+  await realFolder(folder);
+  const names = await readdir(hls).catch(undefinedWhenMissing);
+  if (names === undefined) return;
+  for (const name of names) await deleteFile(folder, join(hls, name));
+  await rmdir(hls).catch(undefinedWhenMissing);
 }
 
 /** rmdir removes neither a link nor a folder that is not empty. */
@@ -202,7 +214,7 @@ type UnusedFolderDeps = {
 export async function removeUnusedFolder(deps: UnusedFolderDeps, recording: Recording): Promise<void> {
   if (recording.bucket !== null) return;
   const { recordings } = deps.store;
-  if ((await recordings.findActive(recording.room)) !== undefined) return;
+  if ((await recordings.findActive(recording.room, 'recording')) !== undefined) return;
   try {
     await deps.recordingFiles.removeEmptyFolder(recording);
   } catch (error) {
@@ -210,6 +222,6 @@ export async function removeUnusedFolder(deps: UnusedFolderDeps, recording: Reco
     deps.log.debug({ recordingId: recording.id, err: error }, 'an empty folder could not be removed');
   }
   // A recording that started in the meantime uses the folder without having made it.
-  const started = await recordings.findActive(recording.room);
+  const started = await recordings.findActive(recording.room, 'recording');
   if (started !== undefined) await deps.recordingStorage.makeReady(started.filepath);
 }

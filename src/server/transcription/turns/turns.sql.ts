@@ -69,6 +69,7 @@ function listRunning({ db }: Connection): Promise<readonly ListenedRecording[]> 
     .select(['recordings.id as recordingId', 'room', 'owner', 'leaseUntil', 'recordTracks'])
     .where(isActive)
     .where('status', '=', 'recording')
+    .where('kind', '=', 'recording')
     .orderBy('createdAt')
     .orderBy('recordings.id')
     .execute();

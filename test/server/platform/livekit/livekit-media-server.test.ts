@@ -242,6 +242,8 @@ describe('a call', () => {
       mediaStartedAt: undefined,
       error: undefined,
       requestedFilepath: '/out/a.mp4',
+      startId: undefined,
+      streams: [],
       file: { filename: '/out/a.mp4', location: '/out/a.mp4', sizeBytes: 4096, durationMs: 9876.5 },
     });
   });

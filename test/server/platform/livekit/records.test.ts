@@ -26,6 +26,8 @@ describe('the record of an egress', () => {
       mediaStartedAt: undefined,
       error: undefined,
       requestedFilepath: undefined,
+      startId: undefined,
+      streams: [],
       file: undefined,
     });
   });

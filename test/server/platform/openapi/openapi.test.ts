@@ -50,7 +50,7 @@ let document: OpenApi & {
 let operations: readonly { readonly method: string; readonly path: string; readonly operation: Operation }[];
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: { BROADCAST_ALLOWED_NETWORKS: '0.0.0.0/0' } });
   document = service.document as typeof document;
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({

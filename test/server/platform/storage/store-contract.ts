@@ -83,6 +83,8 @@ export function describeStore(engine: string, prepare: () => Promise<TestDatabas
           durationMs: null,
           error: null,
           recordTracks: 0,
+          kind: 'recording',
+          outputs: null,
         };
         expect(claim).toEqual({ claimed: true, recording });
         expect(await store.recordings.find('one')).toEqual(recording);
@@ -144,7 +146,7 @@ export function describeStore(engine: string, prepare: () => Promise<TestDatabas
             createdAt: 2000,
           },
         });
-        expect(await store.recordings.findActive('demo')).toEqual(second.recording);
+        expect(await store.recordings.findActive('demo', 'recording')).toEqual(second.recording);
       });
 
       it('leaves an expired claim to an instance that knows what was started under it', async () => {
@@ -218,7 +220,7 @@ export function describeStore(engine: string, prepare: () => Promise<TestDatabas
           claimOwner: null,
           claimUntil: null,
         };
-        expect(await store.recordings.findActive('demo')).toEqual(running);
+        expect(await store.recordings.findActive('demo', 'recording')).toEqual(running);
       });
 
       it('changes nothing for an owner whose claim was taken over, even without its knowledge', async () => {
@@ -283,7 +285,7 @@ export function describeStore(engine: string, prepare: () => Promise<TestDatabas
         const ended = { ...made, ...end };
         expect(await store.recordings.update(made, end)).toEqual(ended);
         expect(await store.recordings.find('one')).toEqual(ended);
-        expect(await store.recordings.findActive('demo')).toBeUndefined();
+        expect(await store.recordings.findActive('demo', 'recording')).toBeUndefined();
       });
 
       it.each(['stopped', 'aborted', 'failed'] as const)(
@@ -388,13 +390,13 @@ export function describeStore(engine: string, prepare: () => Promise<TestDatabas
         await make('other', { room: 'elsewhere', status: 'recording' });
         expect(await store.recordings.find('one')).toEqual(running);
         expect(await store.recordings.findByEgressId('EG_one')).toEqual(running);
-        expect(await store.recordings.findActive('demo')).toEqual(running);
+        expect(await store.recordings.findActive('demo', 'recording')).toEqual(running);
       });
 
       it('returns undefined for an unknown one', async () => {
         expect(await store.recordings.find('one')).toBeUndefined();
         expect(await store.recordings.findByEgressId('EG_one')).toBeUndefined();
-        expect(await store.recordings.findActive('demo')).toBeUndefined();
+        expect(await store.recordings.findActive('demo', 'recording')).toBeUndefined();
       });
     });
 

@@ -110,7 +110,7 @@ function createDependencies(
       webhookUrl: () => undefined,
     },
     background,
-    storeEnd: (end) => database.storeEnd(name, end),
+    storeTold: (end) => database.storeTold(name, end),
   };
 }
 

@@ -129,6 +129,8 @@ export class SimulatedRecorders {
       mediaStartedAt: undefined,
       error: undefined,
       requestedFilepath: path,
+      startId: undefined,
+      streams: [],
       file: undefined,
     };
     this.recorders.push({ egress, isAlive: true, diedAt: 0 });

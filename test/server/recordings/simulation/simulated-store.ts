@@ -1,6 +1,6 @@
 import type { LeftOut, NewEvent } from '../../../../src/server/events/store.ts';
 import { hasClaimRunOut } from '../../../../src/server/recordings/lifecycle.ts';
-import { endSourceId, type RecordingEnd } from '../../../../src/server/recordings/recording-events.ts';
+import { endSourceId, type ToldChange } from '../../../../src/server/recordings/recording-events.ts';
 import type {
   NewRecording,
   Recording,
@@ -34,6 +34,7 @@ export class SimulatedDatabase {
         }),
       find: (id) => statement(() => this.rows.get(id)),
       findActive: (room) => statement(() => this.#activeOf(room)),
+      findNewest: () => Promise.reject(new Error('not simulated')),
       findByEgressId: (egressId) => statement(() => this.toRow(egressId)),
       list: ({ status, after, limit }) =>
         statement(() =>
@@ -56,10 +57,10 @@ export class SimulatedDatabase {
   }
 
   /** Stores an end together with its event. */
-  storeEnd(actor: string, { recording, change, event }: RecordingEnd): Promise<Recording | undefined> {
+  storeTold(actor: string, { recording, change, event }: ToldChange): Promise<Recording | undefined> {
     return this.statement(actor, () => {
       const ended = this.update(recording, change);
-      if (ended !== undefined) {
+      if (ended !== undefined && event !== undefined) {
         this.publishedEnds.add(`${endSourceId(ended)}${event.isCorrection === true ? ':corrected' : ''}`);
       }
       return ended;
@@ -97,15 +98,15 @@ export class SimulatedDatabase {
     return updated;
   }
 
-  #claim({ owner, roomSid = null, recordTracks = 0, ...claim }: NewRecording, now: number): RecordingClaim {
+  #claim(wanted: NewRecording, now: number): RecordingClaim {
+    const { owner, kind = 'recording', roomSid = null, recordTracks = 0, outputs = null, ...claim } = wanted;
     const active = this.#activeOf(claim.room);
     const mayTakeOver = active?.id === claim.id && hasClaimRunOut(active, now);
     if (active !== undefined && !mayTakeOver) return { claimed: false, recording: active };
     const recording: Recording = {
       ...EMPTY,
       ...claim,
-      roomSid,
-      recordTracks,
+      ...{ kind, roomSid, recordTracks, outputs },
       claimOwner: owner,
       createdAt: now,
     };

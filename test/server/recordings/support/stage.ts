@@ -36,6 +36,8 @@ export type Stage = {
   readonly record: (room?: string) => Promise<RecordingStart>;
   /** Records, stops, and waits until the file is complete. */
   readonly recordWhole: (room?: string) => Promise<Recording>;
+  /** Resolves when the recorder of the egress has media. */
+  readonly untilActive: (egressId: string) => Promise<void>;
   readonly get: (recordingId: string) => Promise<Recording>;
   close(): Promise<void>;
 };
@@ -67,6 +69,8 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   });
   const mediaServer = createLivekitMediaServer({ url: media.url, ...MEDIA_KEYS });
   const findEgress = async (egressId: string) => (await mediaServer.listEgress({ egressId }))[0];
+  const untilActive = (egressId: string): Promise<void> =>
+    until(async () => (await findEgress(egressId))?.status === 'EGRESS_ACTIVE');
   const get = async (recordingId: string): Promise<Recording> => {
     const response = await service.call('GET', `/v1/recordings/${encodeURIComponent(recordingId)}`);
     expect(response.status, response.text).toBe(200);
@@ -80,13 +84,14 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     const response = await service.call('POST', path);
     expect(response.status, response.text).toBe(201);
     const started: RecordingStart = response.json;
-    await until(async () => (await findEgress(started.egressId))?.status === 'EGRESS_ACTIVE');
+    await untilActive(started.egressId);
     return started;
   };
   return {
     service,
     media,
     recordingDir,
+    untilActive,
     get,
     record,
     recordWhole: async (room) => {
