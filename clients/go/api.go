@@ -1679,6 +1679,8 @@ type EventBroadcast struct {
 	EgressID string `json:"egressId"`
 	// broadcasting, stopped, aborted or failed
 	Status string `json:"status"`
+	// Null if it never began
+	StartedAt *string `json:"startedAt"`
 	// Its receivers, as they are now
 	Urls      []EventBroadcastURL `json:"urls"`
 	FailedURL *EventBroadcastURL  `json:"failedUrl,omitempty"`

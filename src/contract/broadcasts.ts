@@ -234,6 +234,7 @@ export const EventBroadcastSchema = Type.Object(
       description: 'broadcasting, stopped, aborted or failed',
       examples: ['broadcasting'],
     }),
+    startedAt: orNull(instantSchema('When it was started'), 'Null if it never began'),
     urls: Type.Array(EventBroadcastUrlSchema, { description: 'Its receivers, as they are now' }),
     failedUrl: Type.Optional(EventBroadcastUrlSchema),
     hls: Type.Optional(

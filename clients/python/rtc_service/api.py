@@ -1859,6 +1859,8 @@ class _EventBroadcastRequired(TypedDict):
     egressId: str
     # broadcasting, stopped, aborted or failed
     status: str
+    # Null if it never began
+    startedAt: Optional[str]
     # Its receivers, as they are now
     urls: list[EventBroadcastUrl]
 

@@ -50,6 +50,7 @@ export type EventBroadcast = {
   readonly broadcastId: string;
   readonly egressId: string;
   readonly status: string;
+  readonly startedAt: string | null;
   readonly urls: readonly EventBroadcastUrl[];
   readonly hls?: Readonly<Record<string, unknown>> | undefined;
   readonly durationMs?: number | undefined;

@@ -79,6 +79,7 @@ function broadcastEvent(
     broadcastId: broadcast.id,
     egressId: egressId ?? '',
     status: toBroadcastState(status),
+    startedAt: toInstant(broadcast.startedAt),
     urls: streams.map(toEventUrl),
     ...(hls === null ? {} : { hls: toHls(broadcast) ?? undefined }),
     error: error ?? undefined,

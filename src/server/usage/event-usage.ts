@@ -8,6 +8,7 @@ type EndedEvent = {
   readonly occurredAt: number;
   readonly subject: {
     readonly recording?: EndedRecording;
+    readonly broadcast?: EndedBroadcast;
     readonly transcription?: Readonly<Record<string, unknown>>;
   };
 };
@@ -19,14 +20,22 @@ type EndedRecording = {
   readonly sizeBytes?: number | undefined;
 };
 
+type EndedBroadcast = {
+  readonly broadcastId: string;
+  readonly startedAt: string | null;
+  readonly status: string;
+};
+
 type Place = { readonly room: string | null; readonly roomSid: string | null };
 
 /** Returns the usage that an event reports. A corrected end has the same source, and replaces what the first one reported. */
 export function readEventUsage(event: EndedEvent, place: Place): readonly UsageRow[] {
-  const { recording, transcription } = event.subject;
+  const { recording, broadcast, transcription } = event.subject;
   if (place.room === null || isProbeRoom(place.room)) return [];
   if (event.type === 'egress_ended' && recording !== undefined)
     return recordingUsage(recording, event.occurredAt, place);
+  if (event.type === 'broadcast_ended' && broadcast !== undefined)
+    return broadcastUsage(broadcast, event.occurredAt, place);
   if (event.type === 'transcription_completed' || event.type === 'transcription_failed')
     return transcription === undefined ? [] : transcriptionUsage(transcription, place);
   return [];
@@ -43,6 +52,19 @@ function recordingUsage(
   return parts.map(({ day, from, to }, index) => ({
     ...toRow(place, { kind: 'recording', sourceId: egressId }),
     ...{ day, ms: to - from, bytes: index === parts.length - 1 ? sizeBytes : 0 },
+  }));
+}
+
+/** A broadcast counts from its start to its end, whatever the number of its receivers; not if no media ever came. */
+function broadcastUsage(
+  { broadcastId, startedAt, status }: EndedBroadcast,
+  endedAt: number,
+  place: Place,
+): readonly UsageRow[] {
+  if (startedAt === null || status === 'aborted') return [];
+  return splitByDay(Date.parse(startedAt), endedAt).map(({ day, from, to }) => ({
+    ...toRow(place, { kind: 'broadcast', sourceId: broadcastId }),
+    ...{ day, ms: to - from },
   }));
 }
 

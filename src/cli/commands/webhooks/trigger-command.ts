@@ -186,6 +186,7 @@ const BROADCAST = {
   broadcastId: 'bc_sampleSampleSamp',
   egressId: EGRESS_ID,
   status: 'broadcasting',
+  startedAt: '2026-11-01T09:30:00.000Z',
   urls: [STREAM],
 };
 

@@ -165,6 +165,28 @@ export function describeUsage(engine: string, prepare: () => Promise<TestDatabas
       expect(await list({ by: 'key' })).toMatchObject([{ group: 'key_1', recording: 2 * MINUTE }]);
     });
 
+    it('counts a broadcast from its start to its end, and not one that was aborted', async () => {
+      const end = (broadcastId: string, status: string) =>
+        readEventUsage(
+          {
+            ...{ type: 'broadcast_ended', occurredAt: NOVEMBER + DAY_MS + MINUTE },
+            subject: {
+              broadcast: {
+                broadcastId,
+                status,
+                startedAt: new Date(NOVEMBER + DAY_MS - MINUTE).toISOString(),
+              },
+            },
+          },
+          { room: 'acme-1', roomSid: 'RM_1' },
+        );
+      await store.usage.save([...end('bc_1', 'stopped'), ...end('bc_2', 'aborted')]);
+      expect((await list()).map(({ group, broadcast }) => [group, broadcast])).toEqual([
+        ['2026-11-01', MINUTE],
+        ['2026-11-02', MINUTE],
+      ]);
+    });
+
     it('pages groups in the order of their names, by room and by the beginning of names', async () => {
       const names = ['acme-1', 'acme-2', 'acmé', 'beta-1', 'demo', 'acme'];
       for (const [index, name] of names.entries()) {
