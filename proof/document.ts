@@ -1,7 +1,14 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Figure } from './figures.ts';
 import { figuresWithSpread, type RecordedResult, type Results } from './results.ts';
 
-/** An experiment as docs/proof.md describes it. The claim, the attack and what is not claimed are written there only. */
+/** The summary, and beside it a page for each experiment, in docs/proof. */
+const SUMMARY = new URL('../docs/proof.md', import.meta.url);
+const SECTION = /^(?=## [\w-]+\n\n.+\.\n\n\*\*Claim\.\*\*)/gm;
+
+const findPage = (name: string): URL => new URL(`../docs/proof/${name}.md`, import.meta.url);
+
+/** An experiment as its page in docs/proof describes it. The claim, the attack and what is not claimed are written there only. */
 type Described = { readonly name: string; readonly title: string };
 
 /** The heading and first line of a section that has a claim. */
@@ -11,7 +18,22 @@ export function listDescribed(document: string): readonly Described[] {
   return [...document.matchAll(DESCRIBED)].map(([, name = '', title = '']) => ({ name, title }));
 }
 
-/** Returns docs/proof.md with these results in place of those that it has. */
+/** Returns the summary and the pages of these experiments as one text, in which each page is a section. */
+export async function readDocument(names: readonly string[]): Promise<string> {
+  const pages = await Promise.all(names.map((name) => readFile(findPage(name), 'utf8')));
+  return [await readFile(SUMMARY, 'utf8'), ...pages.map((page) => `#${page}`)].join('\n');
+}
+
+export async function writeDocument(document: string): Promise<void> {
+  const [summary = '', ...sections] = document.split(SECTION);
+  await writeFile(SUMMARY, `${summary.trimEnd()}\n`);
+  for (const section of sections) {
+    const name = /^## (.+)$/m.exec(section)?.[1] ?? '';
+    await writeFile(findPage(name), `${section.slice(1).trimEnd()}\n`);
+  }
+}
+
+/** Returns the document with these results in place of those that it has. */
 export function withResults(document: string, recorded: Results): string {
   const described = listDescribed(document);
   const [introduction = '', ...sections] = document.split(/^(?=## )/m);
@@ -35,7 +57,7 @@ function replaceResults(section: string, result: RecordedResult | undefined): st
 function overview(described: readonly Described[], recorded: Results): string {
   const rows = described.map(({ name, title }) => {
     const result = recorded[name];
-    const link = `[${name}](#${name})`;
+    const link = linkTo(name);
     if (result === undefined) return [link, title, 'no result yet', '', ''];
     const claimed = result.figures.filter((figure) => figure.holds !== undefined);
     const holding = claimed.filter((figure) => figure.holds === true);
@@ -52,10 +74,14 @@ ${missedClaims(described, recorded)}
 `;
 }
 
+function linkTo(name: string): string {
+  return `[${name}](proof/${name}.md)`;
+}
+
 function missedClaims(described: readonly Described[], recorded: Results): string {
   const rows = described.flatMap(({ name }) => {
     const missed = (recorded[name]?.figures ?? []).filter((figure) => figure.holds === false);
-    return missed.map((figure) => [`[${name}](#${name})`, figure.name, figure.measured, figure.bound ?? '']);
+    return missed.map((figure) => [linkTo(name), figure.name, figure.measured, figure.bound ?? '']);
   });
   if (rows.length === 0) return 'Every claim held in the last run of its experiment.';
   return `These claims did not hold in the last run of their experiment:

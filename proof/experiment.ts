@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import type { Figure } from './figures.ts';
 
-/** docs/proof.md contains results of the full run. The short run runs in a few seconds, with the tests. */
+/** docs/proof has the results of the full run. The short run runs in a few seconds, with the tests. */
 export type RunSize = 'long' | 'short';
 
 export type Findings = {
@@ -22,7 +22,7 @@ export type ExperimentContext = {
 };
 
 /**
- * An attack on a claim of the service. Its entry in `experiments.ts` adds it to the run, and its section in docs/proof.md says
+ * An attack on a claim of the service. Its entry in `experiments.ts` adds it to the run, and its page in docs/proof says
  * what is claimed, how it is attacked, and what is not claimed.
  */
 export type Experiment = {

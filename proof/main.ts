@@ -1,18 +1,18 @@
 /**
- * `npm run prove` attacks the claims of the service, experiment by experiment, and writes the results into docs/proof.md.
+ * `npm run prove` attacks the claims of the service, experiment by experiment, and writes the results into docs/proof.md
+ * and the pages beside it, in docs/proof.
  *
  *   --only NAME   runs this experiment alone, even if its result is known (may be given several times)
  *   --short       runs the short run of each, as the tests do, and writes nothing
  *   --again       runs all experiments; without it, those with a result for the current sources are skipped
  *   --times N     runs each experiment N times, so that the table can show a spread
- *   --write       runs nothing and writes the results in .cache/proof into docs/proof.md
+ *   --write       runs nothing and writes the results in .cache/proof into the pages
  *   --list        prints the names of the experiments
  *
  * An interrupted run can be started again: the result of each finished experiment is in .cache/proof.
  */
-import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { listDescribed, printTable, withResults } from './document.ts';
+import { listDescribed, printTable, readDocument, withResults, writeDocument } from './document.ts';
 import { type Experiment, holds, type Result, runExperiment, sourceHash } from './experiment.ts';
 import { experiments } from './experiments.ts';
 import { cachedResult, cacheResult, readResults, recordRun, writeResults } from './results.ts';
@@ -28,8 +28,7 @@ const { values } = parseArgs({
   },
 });
 
-const page = new URL('../docs/proof.md', import.meta.url);
-const document = await readFile(page, 'utf8');
+const document = await readDocument(experiments.map(({ name }) => name));
 if (values.list)
   for (const { name, title } of listDescribed(document)) console.log(`${name.padEnd(20)} ${title}`);
 else if (values.write) await record(await cachedResults());
@@ -89,5 +88,5 @@ async function record(results: readonly Result[]): Promise<void> {
   const names = new Set(experiments.map(({ name }) => name));
   const recorded = Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
   await writeResults(recorded);
-  await writeFile(page, withResults(document, recorded));
+  await writeDocument(withResults(document, recorded));
 }

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 /** Results of this machine. */
 const CACHE = join(root, '.cache', 'proof');
 
-/** Results that docs/proof.md is written from. */
+/** Results that docs/proof.md and the pages of docs/proof are written from. */
 const RECORDED = join(import.meta.dirname, 'results.json');
 
 /** Results by the name of their experiment. */

@@ -31,7 +31,7 @@ describe('the dashboard', () => {
   });
 
   it('has the panels that the runbook names', async () => {
-    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
+    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'troubleshooting.md'), 'utf8');
     const [, table = ''] = runbook.split('what the dashboard shows');
     const named = [...(table.split('\n\n')[0] ?? '').matchAll(/"([^"]+)"/g)].map(([, title = '']) => title);
     const titles = (await readPanels()).map(({ title }) => title);
@@ -47,7 +47,7 @@ describe('the dashboard', () => {
   });
 
   it('shows yes, no or unknown like the runbook', async () => {
-    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
+    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'troubleshooting.md'), 'utf8');
     const titles = [...runbook.matchAll(/"([^"]+)" is (?:yes|no|unknown)\b/g)].map(([, title = '']) => title);
     expect(new Set(titles).size).toBe(4);
     const panels = await readPanels();

@@ -86,7 +86,7 @@ async function showsFault({ panels }: Fault, prometheus: ShippedPrometheus): Pro
 }
 
 async function expectInRunbook({ alerts, panels }: Fault): Promise<void> {
-  const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
+  const runbook = await readFile(join(DEPLOY, '..', 'docs', 'troubleshooting.md'), 'utf8');
   for (const alert of alerts) expect(runbook).toContain(`## ${alert}\n`);
   const row = runbook.split('\n').find((line) => line.startsWith('|') && line.includes(alerts.join(', ')));
   const [title] = Object.keys(panels);

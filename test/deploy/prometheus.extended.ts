@@ -45,10 +45,10 @@ describe('promtool', () => {
 
   it('has an entry in the runbook for every alert', async () => {
     const rules = await readFile(join(DEPLOY, 'prometheus', 'alerts.yml'), 'utf8');
-    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
+    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'troubleshooting.md'), 'utf8');
     for (const alert of await alertNames()) {
       expect(runbook).toContain(`## ${alert}\n`);
-      expect(rules).toContain(`runbook: docs/runbook.md#${alert.toLowerCase()}\n`);
+      expect(rules).toContain(`runbook: docs/troubleshooting.md#${alert.toLowerCase()}\n`);
     }
   });
 });

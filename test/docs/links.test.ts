@@ -55,7 +55,9 @@ describe('the pages of the documentation', () => {
   });
 
   it('are all in the index of docs', () => {
-    const index = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
+    const index = ['README.md', 'proof.md']
+      .map((page) => readFileSync(join(ROOT, 'docs', page), 'utf8'))
+      .join();
     const missing = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md').filter(
       (page) => !index.includes(`(${relative('docs', page)})`),
     );

@@ -6,7 +6,9 @@ const ROOT = join(import.meta.dirname, '../..');
 
 const PAGES = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
-  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+  ...['docs', 'docs/proof'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  ),
 ].filter((path) => path.endsWith('.md'));
 
 /** A path of a file in this repository, in a code span. */

@@ -4,11 +4,11 @@ import { readCosts } from '../../proof/benches/scale/costs.ts';
 import { fitModel, simulate } from '../../proof/benches/scale/simulate.ts';
 import { costTable } from '../../proof/benches/scale/tables.ts';
 
-describe('docs/scaling.md', async () => {
+describe('docs/proof/scaling.md', async () => {
   const costs = await readCosts();
 
   it('has the table of the costs that were recorded', () => {
-    const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/proof/scaling.md', import.meta.url), 'utf8');
     expect(page).toContain(costTable(costs));
   });
 

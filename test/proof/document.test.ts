@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { groupFigures, listDescribed, withResults } from '../../proof/document.ts';
+import { groupFigures, listDescribed, readDocument, withResults } from '../../proof/document.ts';
 import { type Experiment, holds, type Result, runExperiment } from '../../proof/experiment.ts';
 import { experiments } from '../../proof/experiments.ts';
 import { atMost, exactly, type Figure, observed } from '../../proof/figures.ts';
@@ -23,8 +23,8 @@ const describeExperiments = (...names: readonly string[]): string =>
 const describeOne = (name: string): string =>
   `## ${name}\n\nA sample.\n\n**Claim.** It is so.\n\n**Attack.** By looking.\n\n**Results.** Old.\n\n**Not claimed.**\n\n- More.\n`;
 
-describe('docs/proof.md', () => {
-  const document = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8');
+describe('docs/proof.md and the pages beside it', async () => {
+  const document = await readDocument(experiments.map(({ name }) => name));
 
   it('has the recorded results', async () => {
     expect(withResults(document, await readResults())).toBe(document);
@@ -32,6 +32,8 @@ describe('docs/proof.md', () => {
 
   it('describes each experiment: its claim, its attack, its results and what is not claimed', () => {
     expect(listDescribed(document).map(({ name }) => name)).toEqual(experiments.map(({ name }) => name));
+    const pages = readdirSync(new URL('../../docs/proof', import.meta.url)).toSorted();
+    expect(pages).toEqual([...experiments.map(({ name }) => `${name}.md`), 'scaling.md'].toSorted());
     const sections = document.split(/^(?=## )/m).filter((text) => text.includes('**Claim.**'));
     for (const section of sections) {
       const parts = [...section.matchAll(/^\*\*(Claim|Attack|Results|Not claimed)\.\*\*/gm)].map(
@@ -47,8 +49,8 @@ describe('docs/proof.md', () => {
     const updated = withResults(describeExperiments('sample', 'other'), { sample: result });
     expect(updated).toContain('| seen \\| once | 2 | 1 | NO |');
     expect(updated).toContain('this experiment has not run to its end.\n\n**Not claimed.**\n\n- More.\n');
-    expect(updated).toContain('| [other](#other) | A sample | no result yet |  |  |');
-    expect(updated).toContain('| [sample](#sample) | seen \\| once | 2 | 1 |');
+    expect(updated).toContain('| [other](proof/other.md) | A sample | no result yet |  |  |');
+    expect(updated).toContain('| [sample](proof/sample.md) | seen \\| once | 2 | 1 |');
     expect(updated).not.toContain('Old.');
     expect(withResults(updated, { sample: result })).toBe(updated);
   });

@@ -5,7 +5,7 @@ import { costTable, simulations } from './tables.ts';
 
 /*
  * `node proof/benches/scale/draw.ts` simulates many instances from the recorded costs, prints the results, and writes the
- * table of costs of docs/scaling.md.
+ * table of costs of docs/proof/scaling.md.
  */
 
 const costs = await readCosts();
@@ -20,9 +20,9 @@ console.table(
     busyShare: Math.round(outcome.busyShare * 100) / 100,
   })),
 );
-const page = new URL('../../../docs/scaling.md', import.meta.url);
+const page = new URL('../../../docs/proof/scaling.md', import.meta.url);
 const [begin, end] = ['<!-- costs -->', '<!-- end of costs -->'];
 const [before = '', rest = ''] = (await readFile(page, 'utf8')).split(begin);
 const [, after = ''] = rest.split(end);
-if (after === '') throw new Error(`docs/scaling.md has no ${begin} before an ${end}`);
+if (after === '') throw new Error(`docs/proof/scaling.md has no ${begin} before an ${end}`);
 await writeFile(page, `${before}${begin}\n\n${costTable(costs)}\n\n${end}${after}`);

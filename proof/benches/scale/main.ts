@@ -14,7 +14,7 @@ import { type BenchStage, openMediaStage, openStage, type Spent, type StageOptio
  * counting takes time. Each processor time is also given as a multiple of that of the smallest request, GET /v1/health, to
  * the same instances in the same run. `--rounds 3`; `--only TEXT` selects operations, `--instances 1,3` numbers of instances;
  * `--record` writes what was measured into proof/benches/scale/costs.json, from which `node proof/benches/scale/draw.ts` makes the simulation
- * and the table of docs/scaling.md.
+ * and the table of docs/proof/scaling.md.
  */
 
 const { values } = parseArgs({

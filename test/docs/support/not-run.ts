@@ -5,11 +5,9 @@
 
 export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': 'it runs the tests',
-  'docs/testing.md': 'it runs the tests',
   'docs/install.md':
     'it needs Docker, a cluster or the system; test/docs/compose.test.ts reads compose.yaml and these variables, test/deploy checks the chart and the units',
-  'docs/doctor.md': 'it needs Docker',
-  'docs/tracing.md': 'it needs a collector; test/server/platform/tracing has one of its own',
+  'docs/metrics.md': 'it needs a collector; test/server/platform/tracing has one of its own',
   'examples/fiscal-form/README.md': 'test/examples/fiscal-form.extended.ts opens the form',
   'examples/receiver-ts/README.md': 'test/examples/receivers.test.ts runs the receiver',
   'examples/receiver-python/README.md': 'test/examples/receivers.test.ts runs the receiver',

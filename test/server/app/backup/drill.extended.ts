@@ -8,7 +8,7 @@ import { restoreBackup } from '../../../../src/server/app/backup/restore-backup.
 import { createFleet, type Fleet, type FleetInstance } from '../../webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../webhooks/support/media-webhook.ts';
 
-/* The drill of docs/backup.md: a service under load is backed up, killed and restored. */
+/* The drill of docs/storage.md: a service under load is backed up, killed and restored. */
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
 const WRITERS = 4;
