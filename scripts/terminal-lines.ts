@@ -1,9 +1,9 @@
 /**
- * `node scripts/terminal-lines.ts` writes the terminal lines of the readme from a real run: `rtc dev` with the embedded
- * media server in its own folder, and commands in a pseudo-terminal.
+ * `node scripts/terminal-lines.ts` writes the terminal lines of the readme from a real run: `rtc dev` with a real LiveKit in its
+ * own folder, and commands in pseudo-terminals. The participant stays, so that its command holds its terminal.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
@@ -12,21 +12,29 @@ import { LAUNCHER, ROOT } from '../test/support/parts/built.ts';
 const README = `${ROOT}README.md`;
 /** Lines before this command are not shown. */
 const FIRST = 'rooms create demo';
-const COMMANDS = ['dev join demo ada', 'participants list demo', 'events list --room demo'] as const;
+const JOIN = 'dev join demo ada';
+const COMMANDS = ['participants list demo', 'events list --room demo'] as const;
 /** The script replaces the lines between these markers in the readme. */
 const MARKS = ['<!-- terminal-lines -->\n', '<!-- end of terminal-lines -->'] as const;
 
+/** Where a livekit-server that was built before is. */
+const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+
 const home = await mkdtemp(join(tmpdir(), 'rtc-readme-'));
-const dev = start(['dev', '--media', 'embedded', '--port', '0', '--without', 'stt-live,stt-post,recorder']);
+const dev = start(['dev', '--port', '0', '--without', 'stt-live,stt-post,recorder']);
 try {
   await dev.shows(/Ctrl-C stops it all/);
   await start(FIRST.split(' ')).ended;
-  const runs: string[] = [];
+  const participant = start(JOIN.split(' '));
+  await participant.shows(/Ctrl-C leaves/);
+  const runs: string[] = [`$ rtc ${JOIN}\n${participant.text().trimEnd()}\n\n# in another terminal:`];
   for (const command of COMMANDS) {
     const run = start(command.split(' '));
     await run.ended;
     runs.push(`$ rtc ${command}\n${run.text().trimEnd()}`);
   }
+  participant.pty.kill('SIGINT');
+  await participant.ended;
   const readme = await readFile(README, 'utf8');
   const [before = '', rest = ''] = readme.split(MARKS[0]);
   const [, after] = rest.split(MARKS[1]);
@@ -46,7 +54,7 @@ function start(argv: readonly string[]) {
     cols: 100,
     rows: 40,
     cwd: home,
-    env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOME: home, NO_COLOR: '1' },
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOME: home, XDG_CACHE_HOME: CACHE, NO_COLOR: '1' },
   });
   pty.onData((data) => {
     text += stripVTControlCharacters(data).replaceAll('\r', '');

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/contract/choices.ts';
 import { ROLE_GRANTS } from '../../src/server/rooms/participants.ts';
-import { ROOT } from './pages.ts';
+import { PAGES, ROOT } from './pages.ts';
 
-/* The figures in the pages of the guide equal those in the code. */
+/* The figures in the pages equal those in the code, and the pages are as short as they are meant to be. */
 
 const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
 
@@ -37,4 +37,21 @@ it('the table of roles has the grants that tokens get', () => {
     return `| \`${role}\` | ${marks.map((isGranted) => (isGranted ? 'yes' : 'no')).join(' | ')} |`;
   });
   expect(page('roles.md')).toContain(`\n${rows.join('\n')}\n`);
+});
+
+const countWords = (path: string): number =>
+  readFileSync(join(ROOT, path), 'utf8').split(/\s+/).filter(Boolean).length;
+
+it('the readme counts the lines of the receiver, and has at most 1,100 words', () => {
+  const [, lines] =
+    /receiver\.js\) has (\d+) lines/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  const receiver = readFileSync(join(ROOT, 'examples/receiver-js/receiver.js'), 'utf8');
+  expect(Number(lines)).toBe(receiver.trimEnd().split('\n').length);
+  expect(countWords('README.md')).toBeLessThanOrEqual(1_100);
+});
+
+it('the pages have at most 45,000 words, without the results of the proof', () => {
+  const pages = PAGES.filter((path) => /^docs\/[\w-]+\.md$/.test(path));
+  const words = pages.map(countWords).reduce((sum, count) => sum + count, 0);
+  expect(words).toBeLessThanOrEqual(45_000);
 });
