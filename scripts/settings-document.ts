@@ -30,13 +30,10 @@ Settings are environment variables of \`rtc serve\`, of the speech workers, and 
 - **Secrets from files**: every secret can come from a file, as Docker, Kubernetes and systemd provide them.
   \`API_SECRET_FILE=/run/secrets/api-secret\` sets API_SECRET to the content of the file, without a byte order mark and without a line feed at its end.
 - **Checks**: a bad value stops the start. The message names the variable, its value (secrets masked) and what is allowed.
-  A variable that looks like a setting and is none causes a warning with the nearest name: at the start of the service, of a worker and of \`rtc dev\`,
-  and in \`rtc serve --check\` and \`rtc doctor\`. \`rtc serve --check\` checks the settings and DATA_DIR, and exits. \`rtc serve --print-config\` prints the effective values,
-  secrets masked.
+  A variable that looks like a setting and is none causes a warning with the nearest name. \`rtc serve --check\` checks the settings and DATA_DIR, and exits;
+  \`rtc serve --print-config\` prints the effective values, secrets masked.
 
-Only API_KEY and API_SECRET are required. Several instances need the same ENCRYPTION_KEY, API_SECRET and LiveKit key;
-[a new ENCRYPTION_KEY](keys.md#a-new-encryption-key) may reach them one after the other. Rate limits and
-metrics count each instance separately. Callers and clients never see LiveKit's key; the service uses it for its own calls.
+Only API_KEY and API_SECRET are required. [Production](production.md#several-machines) says which ones several instances share.
 ${settings.map(toRow).join('')}`;
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SAMPLE_LANGUAGES } from '../support/parts/sample-languages.ts';
 import { ROOT } from './pages.ts';
 
-/* Runs the functions of docs/signing.md on the vectors that all clients are tested with. */
+/* Runs the functions of clients/README.md on the vectors that all clients are tested with. */
 
 type Vectors = {
   readonly requests: readonly {
@@ -70,7 +70,7 @@ function results({ requests, webhooks }: Vectors, output: string): readonly stri
 }
 
 async function findBlock(language: string): Promise<string> {
-  const page = await readFile(join(ROOT, 'docs/signing.md'), 'utf8');
+  const page = await readFile(join(ROOT, 'clients/README.md'), 'utf8');
   const [, code] = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
   return code ?? expect.unreachable(language);
 }

@@ -7,7 +7,16 @@ const EXAMPLES = readdirSync(join(ROOT, 'examples')).map((name) => join('example
 
 /** The documentation pages, by their path from the root of the repository. */
 export const PAGES: readonly string[] = [
-  ...['', 'docs', 'docs/proof', 'clients', 'clients/python', 'clients/go', 'scripts/pack'],
+  ...[
+    '',
+    'docs',
+    'docs/proof',
+    'clients',
+    'clients/python',
+    'clients/go',
+    'scripts/pack',
+    'src/server/schema',
+  ],
   ...EXAMPLES,
 ]
   .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))

@@ -10,7 +10,7 @@ import {
 import type { Tables } from './tables.ts';
 
 /*
- * The tables of the first release. docs/storage.md describes the purpose of each index. Queries repeat the predicates of
+ * The tables of the first release. README.md describes the purpose of each index. Queries repeat the predicates of
  * partial indexes literally, because the engines use a partial index only then.
  */
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../../../../src/server/platform/storage/engine.ts';
 
-/** Migration 002; docs/storage.md describes the purpose of each index. */
+/** Migration 002; src/server/schema/README.md describes the purpose of each index. */
 export async function createEventTables(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   await createEvents(db, types);
   await createPresence(db, types);

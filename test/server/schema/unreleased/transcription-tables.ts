@@ -4,7 +4,7 @@ import type { ColumnTypes } from '../../../../src/server/platform/storage/engine
 /** SQLite uses the name for its own 8-byte float. */
 const float = sql`double precision`;
 
-/** Migration 003; docs/storage.md describes the purpose of each index. */
+/** Migration 003; src/server/schema/README.md describes the purpose of each index. */
 export async function createTranscriptionTables(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   await createTranscriptions(db, types);
   await createTranscriptionIndexes(db);
