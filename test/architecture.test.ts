@@ -136,7 +136,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   ['src/server/access/', ['src/server/platform/', 'src/contract/']],
   ['src/server/webhooks/', ['src/server/platform/', 'src/contract/']],
   // Amounts by day, which are written with the events that report them.
-  ['src/server/usage/', ['src/server/platform/', 'src/contract/']],
+  ['src/server/usage/', ['src/server/platform/', 'src/contract/', 'src/people/csv-rows.ts']],
   [
     'src/server/events/',
     ['src/server/webhooks/', 'src/server/usage/', 'src/server/platform/', 'src/contract/'],

@@ -165,8 +165,13 @@ export function guessDelimiter(beginning: string): string {
 /** Lines of the beginning that are read, because a title may precede the names of the columns. */
 const LINES_LOOKED_AT = 20;
 
-/** Writes a row of CSV. A cell is quoted when necessary (RFC 4180). */
+/** Writes a row of CSV with its line end. */
 export function csvLine(cells: readonly CellValue[], delimiter: string): string {
+  return `${csvRow(cells, delimiter)}\n`;
+}
+
+/** Writes a row of CSV without a line end. A cell is quoted when necessary (RFC 4180). */
+export function csvRow(cells: readonly CellValue[], delimiter: string): string {
   let line = '';
   for (let at = 0; at < cells.length; at++) {
     const cell = formatCell(cells[at] ?? null);
@@ -174,7 +179,17 @@ export function csvLine(cells: readonly CellValue[], delimiter: string): string 
       cell.includes(delimiter) || cell.includes('"') || cell.includes('\n') || cell.includes('\r');
     line += (at === 0 ? '' : delimiter) + (isQuoted ? `"${cell.replaceAll('"', '""')}"` : cell);
   }
-  return `${line}\n`;
+  return line;
+}
+
+/**
+ * A spreadsheet takes a text with such a beginning for a formula, and strangers choose names. An apostrophe keeps it a text.
+ */
+const FORMULA = /^[=+\-@\t\r\n]/;
+
+/** Returns the text as one that no spreadsheet takes for a formula. */
+export function withoutFormula(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
 }
 
 function formatCell(value: CellValue): string {

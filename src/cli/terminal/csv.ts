@@ -1,4 +1,4 @@
-import { csvLine } from '../../people/csv-rows.ts';
+import { csvLine, withoutFormula } from '../../people/csv-rows.ts';
 import { plainText } from './output.ts';
 import type { ListResult, Value } from './result.ts';
 
@@ -9,13 +9,7 @@ export function renderCsv({ headings, rows }: Pick<ListResult, 'headings' | 'row
   return [header, ...cells].map((line) => csvLine(line, ',')).join('');
 }
 
-/**
- * A spreadsheet takes a text with such a beginning for a formula, and participants choose their names. An apostrophe keeps
- * it a text.
- */
-const FORMULA = /^[=+\-@\t\r\n]/;
-
 function harmless(value: Value): string {
   const text = plainText(value);
-  return typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  return typeof value === 'string' ? withoutFormula(text) : text;
 }

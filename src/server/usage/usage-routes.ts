@@ -8,6 +8,7 @@ import {
   UsageQuery,
   UsageSchema,
 } from '../../contract/usage.ts';
+import { csvRow, withoutFormula } from '../../people/csv-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorCodec, readPage } from '../platform/http/read-page.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
@@ -174,8 +175,8 @@ function csvResponse({ by, usage, nextCursor }: Usage): RouteResponse {
 
 function toCsv(by: UsageGroup, lines: readonly UsageLine[]): string {
   const header = [by, ...Object.keys(toCells(EXAMPLE))];
-  const rows = lines.map((line) => [quote(line.group), ...Object.values(toCells(line))]);
-  return [header, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
+  const rows = lines.map((line) => [withoutFormula(line.group), ...Object.values(toCells(line))]);
+  return [header, ...rows].map((cells) => `${csvRow(cells, ',')}\r\n`).join('');
 }
 
 function toCells({ participantMinutesByRole: roles, ...line }: UsageLine) {
@@ -191,10 +192,4 @@ function toCells({ participantMinutesByRole: roles, ...line }: UsageLine) {
     recording_bytes: line.recordingBytes,
     is_final: line.isFinal,
   };
-}
-
-/** A spreadsheet takes a text with such a beginning for a formula. An apostrophe keeps it a text (RFC 4180 otherwise). */
-function quote(text: string): string {
-  const harmless = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
