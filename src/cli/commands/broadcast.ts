@@ -27,7 +27,7 @@ import {
   notEmpty,
   option,
 } from '../framework/parameters.ts';
-import { type Column, record } from '../terminal/result.ts';
+import { type Column, instant, record } from '../terminal/result.ts';
 import { readSourceLines } from '../terminal/source-text.ts';
 import { printHint, printStatus } from '../terminal/terminal.ts';
 
@@ -52,10 +52,7 @@ const COLUMNS: readonly Column<Broadcast | BroadcastStart>[] = [
   { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' },
   { heading: 'STATUS', value: ({ status }) => status, paint: 'active' },
   { heading: 'BROADCAST-ID', value: ({ broadcastId }) => broadcastId },
-  {
-    heading: 'STARTED',
-    value: ({ startedAt }) => (startedAt === null ? undefined : { instantMs: Date.parse(startedAt) }),
-  },
+  { heading: 'STARTED', value: ({ startedAt }) => instant(startedAt) },
   { heading: 'URLS', value: ({ urls }) => urls.map(describeUrl).join('; ') || undefined },
   {
     heading: 'HLS',
@@ -185,7 +182,7 @@ const STOP_COLUMNS: readonly Column<BroadcastStop>[] = [
   { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' },
   { heading: 'STATUS', value: ({ status: word }) => word },
   { heading: 'BROADCAST-ID', value: ({ broadcastId }) => broadcastId },
-  { heading: 'STOPPED', value: ({ stoppedAt }) => ({ instantMs: Date.parse(stoppedAt) }) },
+  { heading: 'STOPPED', value: ({ stoppedAt }) => instant(stoppedAt) },
 ];
 
 const stop = defineCommand({

@@ -10,6 +10,11 @@ export type Value =
   | { readonly instantMs: number }
   | { readonly seconds: number };
 
+/** The value of an instant of the API, which is null while it has not come. */
+export function instant(text: string | null): Value {
+  return text === null ? undefined : { instantMs: Date.parse(text) };
+}
+
 export type Column<R> = {
   readonly heading: string;
   readonly value: (record: R) => Value;

@@ -17,7 +17,7 @@ import {
   optionalExisting,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { type Column, record } from '../../terminal/result.ts';
+import { type Column, instant, record } from '../../terminal/result.ts';
 
 export const KEY_FIELDS = [
   'id',
@@ -52,7 +52,7 @@ export const KEY_RECORD: readonly Column<Key>[] = [
   { heading: 'CREATED', value: ({ createdAt }) => ({ instantMs: Date.parse(createdAt) }) },
   {
     heading: 'REVOKED',
-    value: ({ revokedAt }) => (revokedAt === null ? undefined : { instantMs: Date.parse(revokedAt) }),
+    value: ({ revokedAt }) => instant(revokedAt),
   },
 ];
 

@@ -26,7 +26,7 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
-import { type Column, type Result, record } from '../../terminal/result.ts';
+import { type Column, instant, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { download } from './download-command.ts';
 import { isBeingWritten, RECORDING_FIELDS, RECORDING_LIST, recordingRecord } from './recording-view.ts';
@@ -119,9 +119,9 @@ const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
   { heading: 'EGRESS-ID', value: (status) => status.egressId ?? undefined },
   {
     heading: 'STARTED',
-    value: ({ startedAt }) => instantOrNothing(startedAt),
+    value: ({ startedAt }) => instant(startedAt),
   },
-  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt) },
+  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instant(mediaStartedAt) },
 ];
 
 const status = defineCommand({
@@ -170,7 +170,7 @@ export const get = defineCommand({
 
 const STARTED_COLUMNS: readonly Column<Started>[] = [
   ...START_COLUMNS,
-  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt ?? null) },
+  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instant(mediaStartedAt ?? null) },
 ];
 
 const STOP_FIELDS = [
@@ -213,10 +213,6 @@ const stop = defineCommand({
     });
   },
 });
-
-function instantOrNothing(instant: string | null) {
-  return instant === null ? undefined : { instantMs: Date.parse(instant) };
-}
 
 const EXIT_OF_STATUS: Readonly<Record<Recording['status'], ExitCode>> = {
   recording: EXIT.success,

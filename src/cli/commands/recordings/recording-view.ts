@@ -1,6 +1,6 @@
 import { formatBytes } from '../../../contract/amounts.ts';
 import type { Recording } from '../../../contract/recordings.ts';
-import { type Column, type RecordResult, record } from '../../terminal/result.ts';
+import { type Column, instant, type RecordResult, record } from '../../terminal/result.ts';
 
 export const RECORDING_FIELDS = [
   'recordingId',
@@ -24,7 +24,7 @@ const STATUS: Column<Recording> = {
   paint: ({ status }) => PAINT_OF_STATUS[status],
   display: (recording) => (isBeingWritten(recording) ? 'stopped, writing' : recording.status),
 };
-const STARTED = instant('STARTED', ({ startedAt }) => startedAt);
+const STARTED = instantColumn('STARTED', ({ startedAt }) => startedAt);
 const DURATION: Column<Recording> = {
   heading: 'DURATION',
   value: ({ durationMs }) => (durationMs === null ? undefined : { seconds: durationMs / 1000 }),
@@ -49,9 +49,9 @@ const RECORDING_RECORD: readonly Column<Recording>[] = [
   ROOM,
   STATUS,
   STARTED,
-  instant('MEDIA-STARTED', ({ mediaStartedAt }) => mediaStartedAt),
-  instant('STOPPED', ({ stoppedAt }) => stoppedAt),
-  instant('ENDED', ({ endedAt }) => endedAt),
+  instantColumn('MEDIA-STARTED', ({ mediaStartedAt }) => mediaStartedAt),
+  instantColumn('STOPPED', ({ stoppedAt }) => stoppedAt),
+  instantColumn('ENDED', ({ endedAt }) => endedAt),
   DURATION,
   SIZE,
   { heading: 'BUCKET', value: ({ file }) => file?.bucket ?? undefined },
@@ -76,12 +76,9 @@ export function isBeingWritten({ status, endedAt }: Recording): boolean {
   return status === 'stopped' && endedAt === null;
 }
 
-function instant(heading: string, of: (recording: Recording) => string | null): Column<Recording> {
+function instantColumn(heading: string, of: (recording: Recording) => string | null): Column<Recording> {
   return {
     heading,
-    value: (recording) => {
-      const at = of(recording);
-      return at === null ? undefined : { instantMs: Date.parse(at) };
-    },
+    value: (recording) => instant(of(recording)),
   };
 }

@@ -1,5 +1,5 @@
 import type { Session, SessionDetail, SessionParticipant } from '../../../contract/sessions.ts';
-import type { Column } from '../../terminal/result.ts';
+import { type Column, instant } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export const SESSION_FIELDS = [
@@ -151,10 +151,6 @@ function who({ participants, totalParticipants }: SessionDetail): string {
   const named = [...new Set(participants.map(({ identity }) => identity))].slice(0, NAMED);
   const more = totalParticipants - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function instant(at: string | null) {
-  return at === null ? undefined : { instantMs: Date.parse(at) };
 }
 
 function duration(ms: number) {

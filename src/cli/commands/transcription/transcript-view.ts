@@ -4,7 +4,14 @@ import type {
   PostTranscriptionDetail,
   Segment,
 } from '../../../contract/transcription.ts';
-import { type Column, type ListResult, list, type RecordResult, record } from '../../terminal/result.ts';
+import {
+  type Column,
+  instant,
+  type ListResult,
+  list,
+  type RecordResult,
+  record,
+} from '../../terminal/result.ts';
 
 const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
   { heading: 'START', value: ({ start }) => start, display: ({ start }) => formatClock(start) },
@@ -111,8 +118,8 @@ export const POST_LIST: readonly Column<PostTranscription>[] = [
 
 const POST_RECORD: readonly Column<PostTranscription>[] = [
   ...POST_LIST,
-  { heading: 'STARTED', value: ({ startedAt }) => readInstant(startedAt) },
-  { heading: 'COMPLETED', value: ({ completedAt }) => readInstant(completedAt) },
+  { heading: 'STARTED', value: ({ startedAt }) => instant(startedAt) },
+  { heading: 'COMPLETED', value: ({ completedAt }) => instant(completedAt) },
   { heading: 'PROGRESS', value: ({ progress }) => progress },
   {
     heading: 'DURATION',
@@ -130,8 +137,4 @@ export function postRecord(
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
 ): RecordResult {
   return record({ response: transcription, record: transcription, columns: POST_RECORD, ...more });
-}
-
-function readInstant(text: string | null): { readonly instantMs: number } | undefined {
-  return text === null ? undefined : { instantMs: Date.parse(text) };
 }

@@ -15,7 +15,7 @@ import {
   option,
   optionalArgument,
 } from '../../framework/parameters.ts';
-import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
+import { type Column, instant, type ListResult, list, record } from '../../terminal/result.ts';
 import type { Palette } from '../../terminal/terminal.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
 import {
@@ -100,8 +100,7 @@ const STATS_COLUMNS: readonly Column<WebhookStats>[] = [
   { heading: 'RETRYING', value: ({ retrying }) => retrying },
   {
     heading: 'OLDEST-PENDING',
-    value: ({ oldestPendingAt }) =>
-      oldestPendingAt === null ? undefined : { instantMs: Date.parse(oldestPendingAt) },
+    value: ({ oldestPendingAt }) => instant(oldestPendingAt),
   },
   { heading: 'SINCE', value: ({ since }) => ({ instantMs: Date.parse(since) }) },
 ];
