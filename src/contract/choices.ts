@@ -10,7 +10,15 @@ export type Role = (typeof ROLES)[number];
 export const SESSION_STATUSES = ['open', 'ended'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** By what usage is added up. */
+/** The roles that the holder of a role may give to others on the page of a room, the most usual first. */
+export const INVITABLE_ROLES: Readonly<Record<Role, readonly Role[]>> = {
+  host: ['participant', 'viewer', 'moderator', 'host'],
+  moderator: ['participant', 'viewer'],
+  participant: [],
+  viewer: [],
+};
+
+/** The groups into which usage is added up. */
 export const USAGE_GROUPS = ['day', 'month', 'room', 'prefix', 'key'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 

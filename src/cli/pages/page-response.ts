@@ -11,11 +11,17 @@ export type PageResponse = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+type FurtherMembers = {
+  readonly hint?: { readonly text: string };
+  /** Code and end of what the service refused, for a page that tells it in its own words. */
+  readonly code?: string;
+  readonly until?: unknown;
+};
+
 /** A problem (RFC 9457), like the service's own errors. */
-export function problem(status: number, detail: string, hint?: { readonly text: string }): PageResponse {
-  const members = { type: 'about:blank', title: reasonPhrase(status), status, detail };
+export function problem(status: number, detail: string, further: FurtherMembers = {}): PageResponse {
   return {
-    ...jsonResponse(status, hint === undefined ? members : { ...members, hint }),
+    ...jsonResponse(status, { type: 'about:blank', title: reasonPhrase(status), status, detail, ...further }),
     headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
   };
 }

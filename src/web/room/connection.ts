@@ -2,7 +2,6 @@ import {
   ConnectionError,
   ConnectionErrorReason,
   DisconnectReason,
-  type LocalTrackPublication,
   type Participant,
   Room,
   RoomEvent,
@@ -145,16 +144,12 @@ export class CallConnection {
   }
 
   async #publish(): Promise<void> {
-    const { microphone, camera } = this.#deps.choices;
-    const { localParticipant } = this.room;
-    const wanted = { ...this.#wanted };
-    const start = async (begin: () => Promise<LocalTrackPublication | undefined>): Promise<void> => {
-      await begin().catch(this.#deps.onDeviceFailure);
-    };
-    if (wanted.microphone) {
-      await start(() => localParticipant.setMicrophoneEnabled(true, readDevice(microphone)));
-    }
-    if (wanted.camera) await start(() => localParticipant.setCameraEnabled(true, readDevice(camera)));
+    const { choices, onDeviceFailure } = this.#deps;
+    const { localParticipant: me } = this.room;
+    const { microphone, camera } = this.#wanted;
+    if (microphone)
+      await me.setMicrophoneEnabled(true, readDevice(choices.microphone)).catch(onDeviceFailure);
+    if (camera) await me.setCameraEnabled(true, readDevice(choices.camera)).catch(onDeviceFailure);
   }
 
   #remember(publication: TrackPublication, participant: Participant): void {

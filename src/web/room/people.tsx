@@ -2,6 +2,7 @@ import { useParticipants } from '@livekit/components-react';
 import { type Participant, RoomEvent } from 'livekit-client';
 import { Hand, MicOff } from 'lucide-react';
 import { useState } from 'react';
+import { INVITABLE_ROLES, ROLES, type Role } from '../../contract/choices.ts';
 import { createInvite, type Invitation, type InviteLink, muteTrack, removeParticipant } from './session.ts';
 import { describeFailure } from './words.ts';
 
@@ -47,11 +48,12 @@ export function People({ invitation, onError }: Props) {
     act.catch((reason: unknown) => onError(describeFailure(reason)));
   };
   const isHost = invitation.role === 'host';
+  const roles = INVITABLE_ROLES[ROLES.find((role) => role === invitation.role) ?? 'viewer'];
   const canMute = isHost || invitation.role === 'moderator';
   const raisedFirst = participants.toSorted((one, other) => Number(readHand(other)) - Number(readHand(one)));
   return (
     <>
-      {canMute && <Invite invitation={invitation} onError={onError} />}
+      {roles.length > 0 && <Invite {...{ invitation, roles, onError }} />}
       <ul className="people">
         {raisedFirst.map((participant) => (
           <Person
@@ -155,10 +157,8 @@ async function muteMicrophone(invitation: Invitation, { identity, audioTrackPubl
 }
 
 /** A link for another person, with a code for the camera of a phone. */
-function Invite({ invitation, onError }: Props) {
-  const roles =
-    invitation.role === 'host' ? ['participant', 'viewer', 'moderator', 'host'] : ['participant', 'viewer'];
-  const [role, setRole] = useState('participant');
+function Invite({ invitation, roles, onError }: Props & { readonly roles: readonly Role[] }) {
+  const [role, setRole] = useState<string>(roles[0] ?? '');
   const [invite, setInvite] = useState<InviteLink & { readonly picture: string }>();
   const [isCopied, setCopied] = useState(false);
   const make = async (): Promise<void> => {

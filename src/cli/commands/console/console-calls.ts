@@ -50,7 +50,7 @@ export async function handleConsoleCall(
 
 export function readOnlyProblem(): PageResponse {
   return problem(403, 'This console only reads: it was started with --read-only.', {
-    text: 'start it without --read-only to change something',
+    hint: { text: 'start it without --read-only to change something' },
   });
 }
 

@@ -177,7 +177,7 @@ async function respond(
   if (path === '/console/session' && !isRead) return openSession(settings, origin, body);
   if (!settings.session.isOpenedBy(headers.cookie, origin)) {
     return problem(401, 'This page was not opened by the link of this console.', {
-      text: 'open the link that rtc console printed',
+      hint: { text: 'open the link that rtc console printed' },
     });
   }
   const call = { method, url, body, range: headers.range, signal };
@@ -211,7 +211,7 @@ function openSession({ session, target }: ConsoleServerSettings, origin: string,
   const cookie = body.length > MAX_CODE_BYTES ? undefined : session.redeem(readCode(body), origin);
   if (cookie === undefined) {
     return problem(403, 'This link is from another run of rtc console.', {
-      text: 'open the link that rtc console printed last',
+      hint: { text: 'open the link that rtc console printed last' },
     });
   }
   const info = jsonResponse(200, target.info);

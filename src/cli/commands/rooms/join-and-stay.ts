@@ -10,6 +10,7 @@ import type { Context } from '../../framework/context.ts';
 import type { RoomPublication, RoomVisitEnd, RoomVisitNews } from '../../terminal/io.ts';
 import { jsonLine } from '../../terminal/output.ts';
 import { printStatus } from '../../terminal/terminal.ts';
+import { readOccupancy } from './occupancy.ts';
 import { requireMedia } from './require-media.ts';
 
 export type Visit = {
@@ -61,21 +62,14 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
   }
 }
 
-/** LiveKit answers a join of a full room with 500 and no reason, so the room is asked; its own count of people is late. */
+/** LiveKit answers a join of a full room with 500 and no reason, so the room is asked. */
 async function requirePlace(client: RtcClient, room: string): Promise<void> {
-  const found = await Promise.all([
-    client.rooms.get(room),
-    client.participants.list(room, { limit: 1000 }),
-  ]).catch(() => undefined);
-  if (found === undefined) return;
-  const [{ maxParticipants }, { participants }] = found;
-  if (maxParticipants === 0 || participants.length < maxParticipants) return;
+  const occupancy = await readOccupancy(client, room).catch(() => undefined);
+  if (occupancy === undefined) return;
+  const { people, maxParticipants } = occupancy;
+  if (maxParticipants === 0 || people < maxParticipants) return;
   const next = `wait until somebody leaves: rtc participants list ${shellQuote(room)}`;
-  throw new CliError(
-    EXIT.conflict,
-    `room ${room} is full: ${participants.length} of ${maxParticipants}`,
-    next,
-  );
+  throw new CliError(EXIT.conflict, `room ${room} is full: ${people} of ${maxParticipants}`, next);
 }
 
 function ownFileError({ io }: Context, { listen }: Visit, error: NodeJS.ErrnoException): CliError {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RtcClient } from '../../../../client/client.ts';
 import { RtcError } from '../../../../client/rtc-error.ts';
-import { ROLES, type Role } from '../../../../contract/choices.ts';
+import { INVITABLE_ROLES, type Role } from '../../../../contract/choices.ts';
 import {
   fileResponse,
   type LoopbackServer,
@@ -18,6 +18,7 @@ import {
   readPageFiles,
 } from '../../../pages/page-response.ts';
 import type { Io } from '../../../terminal/io.ts';
+import { ignoreNotFound, readOccupancy } from '../occupancy.ts';
 import { requireMedia } from '../require-media.ts';
 import { type Person, type Seat, Seats } from './seats.ts';
 
@@ -136,11 +137,7 @@ async function respond(
 function refusal({ status = 502, code, problem: refused }: RtcError, detail: string): PageResponse {
   const members: Readonly<Record<string, unknown>> = { ...refused };
   const until = members.blockedUntil ?? members.closedUntil ?? members.opensAt ?? null;
-  return withFields(problem(status, detail), { code, until });
-}
-
-function withFields(response: PageResponse, fields: object): PageResponse {
-  return { ...response, body: JSON.stringify({ ...JSON.parse(String(response.body)), ...fields }) };
+  return problem(status, detail, { code, until });
 }
 
 type PageActionDeps = {
@@ -164,15 +161,13 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
   const { seats, client, room } = deps;
   if (action === 'join') {
     const invitation = await seats.redeem(toText(body.code));
-    if (invitation === undefined) {
-      return withFields(problem(403, 'This link was used already, or is too old.'), { code: 'link-used' });
-    }
-    return jsonResponse(200, invitation);
+    if (invitation !== undefined) return jsonResponse(200, invitation);
+    return problem(403, 'This link was used already, or is too old.', { code: 'link-used' });
   }
   const seat = token === undefined ? undefined : seats.find(token);
   if (seat === undefined) {
     const detail = 'This link is from another run of rtc rooms open, or was blocked.';
-    return withFields(problem(401, detail), { code: 'link-used' });
+    return problem(401, detail, { code: 'link-used' });
   }
   const { person, link } = seat;
   if (action === 'token') return await issueToken(seats, seat, body);
@@ -195,7 +190,7 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
       return { status: 204 };
     }
     case 'room':
-      return jsonResponse(200, await countPeople(deps));
+      return jsonResponse(200, await readOccupancy(client, room));
     case 'hand':
       return await moveHand(deps, person, body.isRaised === true ? 'raised' : null);
     case 'invite':
@@ -209,18 +204,15 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
   }
 }
 
-/** Starts or stops the live transcription, and returns whether it runs. Without a boolean it only returns the state. */
+/**
+ * Starts or stops the live transcription, and returns whether it runs. Without a boolean it only returns the state. A room that
+ * was never transcribed has none, and another client may have stopped it.
+ */
 async function setCaptions({ client, room }: PageActionDeps, isOn: unknown): Promise<boolean> {
   if (isOn === true) await client.transcription.start(room);
   else if (isOn === false) await client.transcription.stop(room).catch(ignoreNotFound);
   const current = await client.transcription.get(room).catch(ignoreNotFound);
   return current?.status === 'active';
-}
-
-/** A room that was never transcribed has no transcription, and another client may have stopped it. */
-function ignoreNotFound(error: unknown): undefined {
-  if (error instanceof RtcError && error.status === 404) return undefined;
-  throw error;
 }
 
 async function moveHand(
@@ -241,32 +233,15 @@ async function issueToken(seats: Seats, seat: Seat, body: PageAction['body']): P
 }
 
 function invite({ seats, origin }: PageActionDeps, { person, link }: Seat, wanted: unknown): PageResponse {
-  const role = INVITED_BY[person.role].find((known) => known === wanted);
+  const role = INVITABLE_ROLES[person.role].find((known) => known === wanted);
   if (role === undefined) return problem(403, `A ${person.role} cannot invite with this role.`);
   const code = seats.createCode(link, role);
   return jsonResponse(200, { link: makeLink(origin, code), isPublic: link === 'public' });
 }
 
-/** The roles that a link of a role's holder may give. */
-const INVITED_BY: Readonly<Record<Role, readonly Role[]>> = {
-  host: ROLES,
-  moderator: ['participant', 'viewer'],
-  participant: [],
-  viewer: [],
-};
-
 function renamed(seat: Seat, name: unknown): Seat {
   const text = toText(name).trim();
   return text === '' ? seat : { ...seat, person: { ...seat.person, name: text } };
-}
-
-/** How many people are in the room, and how many it takes; 0 is without a limit. */
-async function countPeople({ client, room }: PageActionDeps) {
-  const [found, present] = await Promise.all([
-    client.rooms.get(room).catch(ignoreNotFound),
-    client.participants.list(room, { limit: 1000 }).catch(ignoreNotFound),
-  ]);
-  return { people: present?.participants.length ?? 0, maxParticipants: found?.maxParticipants ?? 0 };
 }
 
 function hasRole({ role }: Person, allowed: readonly Role[]): boolean {

@@ -78,10 +78,7 @@ export class Seats {
    */
   async take({ invited, link }: Pick<Seat, 'invited' | 'link'>): Promise<Invitation> {
     this.#count += 1;
-    if (this.#count === 1) return await this.issue({ person: invited, invited, link });
-    const { identity, name, role } = invited;
-    const suffix = String(this.#count);
-    const person = { identity: `${identity}-${suffix}`, name: `${name} ${suffix}`, role };
+    const person = this.#count === 1 ? invited : toFurtherPerson(invited, this.#count);
     return await this.issue({ person, invited, link });
   }
 
@@ -133,6 +130,10 @@ export class Seats {
     if (code.link === 'public') this.#codes.delete(text);
     return await this.take(code);
   }
+}
+
+function toFurtherPerson({ identity, name, role }: Person, number: number): Person {
+  return { identity: `${identity}-${number}`, name: `${name} ${number}`, role };
 }
 
 function dropOldest(remembered: Map<string, unknown>): void {

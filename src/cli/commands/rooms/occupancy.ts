@@ -1,0 +1,23 @@
+import type { RtcClient } from '../../../client/client.ts';
+import { RtcError } from '../../../client/rtc-error.ts';
+
+/** `maxParticipants` is 0 for a room without a limit. */
+export type Occupancy = { readonly people: number; readonly maxParticipants: number };
+
+/** Counts the people of a room by their list, because the count of LiveKit's room is late. A closed room has nobody. */
+export async function readOccupancy(
+  client: Pick<RtcClient, 'participants' | 'rooms'>,
+  room: string,
+): Promise<Occupancy> {
+  const [found, present] = await Promise.all([
+    client.rooms.get(room).catch(ignoreNotFound),
+    client.participants.list(room, { limit: 1000 }).catch(ignoreNotFound),
+  ]);
+  return { people: present?.participants.length ?? 0, maxParticipants: found?.maxParticipants ?? 0 };
+}
+
+/** For what may not exist: undefined instead of the service's 404. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (error instanceof RtcError && error.status === 404) return undefined;
+  throw error;
+}
