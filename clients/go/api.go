@@ -1702,7 +1702,7 @@ type EventBroadcastHls struct {
 	SegmentSeconds int64 `json:"segmentSeconds"`
 	// Null for a local folder
 	Bucket *string `json:"bucket"`
-	// Prefix of the keys in the bucket, or path of the folder
+	// Prefix of the keys in the bucket, or path of the folder on the recorder's file system
 	Folder string `json:"folder"`
 	// Name of the playlist of everything
 	Playlist string `json:"playlist"`

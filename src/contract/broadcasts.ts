@@ -96,13 +96,17 @@ const orNull = <S extends TSchema>(schema: S, description: string) =>
 
 const URL_STATES = ['connecting', 'active', 'failed', 'removed', 'ended'] as const;
 
+const urlFields = {
+  urlId: Type.String({ description: 'Form bu_<id>', examples: ['bu_7Qd0s9nYkW1xZ3aB'] }),
+  url: Type.String({
+    description: 'The URL without its key',
+    examples: ['rtmps://live.example.org/app/***'],
+  }),
+};
+
 const BroadcastUrlSchema = Type.Object(
   {
-    urlId: Type.String({ description: 'Form bu_<id>', examples: ['bu_7Qd0s9nYkW1xZ3aB'] }),
-    url: Type.String({
-      description: 'The URL without its key',
-      examples: ['rtmps://live.example.org/app/***'],
-    }),
+    ...urlFields,
     state: Type.Enum(URL_STATES, {
       $id: 'BroadcastUrlState',
       description:
@@ -116,22 +120,24 @@ const BroadcastUrlSchema = Type.Object(
 );
 export type BroadcastUrl = Static<typeof BroadcastUrlSchema>;
 
-const BroadcastHlsSchema = Type.Object(
-  {
-    segmentSeconds: Type.Integer({ description: 'Length of a segment in seconds', examples: [4] }),
-    bucket: orNull(Type.String({ examples: ['recordings'] }), 'Null for a local folder'),
-    folder: Type.String({
-      description: "Prefix of the keys in the bucket, or path of the folder on the recorder's file system",
-      examples: ['demo/2026-01-31T09-30-00.000Z.hls'],
-    }),
-    playlist: Type.String({ description: 'Name of the playlist of everything', examples: ['index.m3u8'] }),
-    livePlaylist: Type.String({
-      description: 'Name of the playlist of the newest segments',
-      examples: ['live.m3u8'],
-    }),
-  },
-  { $id: 'BroadcastHls', description: 'Where the HLS of a broadcast is' },
-);
+const hlsFields = {
+  segmentSeconds: Type.Integer({ description: 'Length of a segment in seconds', examples: [4] }),
+  bucket: orNull(Type.String({ examples: ['recordings'] }), 'Null for a local folder'),
+  folder: Type.String({
+    description: "Prefix of the keys in the bucket, or path of the folder on the recorder's file system",
+    examples: ['demo/2026-01-31T09-30-00.000Z.hls'],
+  }),
+  playlist: Type.String({ description: 'Name of the playlist of everything', examples: ['index.m3u8'] }),
+  livePlaylist: Type.String({
+    description: 'Name of the playlist of the newest segments',
+    examples: ['live.m3u8'],
+  }),
+};
+
+const BroadcastHlsSchema = Type.Object(hlsFields, {
+  $id: 'BroadcastHls',
+  description: 'Where the HLS of a broadcast is',
+});
 
 const BROADCAST_WORDS = ['broadcasting', 'stopped', 'aborted', 'failed'] as const;
 
@@ -208,11 +214,7 @@ export type BroadcastStatus = Static<typeof BroadcastStatusSchema>;
 
 const EventBroadcastUrlSchema = Type.Object(
   {
-    urlId: Type.String({ description: 'Form bu_<id>', examples: ['bu_7Qd0s9nYkW1xZ3aB'] }),
-    url: Type.String({
-      description: 'The URL without its key',
-      examples: ['rtmps://live.example.org/app/***'],
-    }),
+    ...urlFields,
     state: Type.String({
       description: 'connecting, active, failed, removed or ended',
       examples: ['active'],
@@ -225,7 +227,7 @@ const EventBroadcastUrlSchema = Type.Object(
 /** The broadcast in an event. */
 export const EventBroadcastSchema = Type.Object(
   {
-    broadcastId: Type.String({ description: 'Form bc_<id>', examples: ['bc_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    broadcastId,
     egressId: Type.String({
       description: "LiveKit's id of the recorder's work",
       examples: ['EG_tH8vdkRoTDWY'],
@@ -237,24 +239,7 @@ export const EventBroadcastSchema = Type.Object(
     startedAt: orNull(instantSchema('When it was started'), 'Null if it never began'),
     urls: Type.Array(EventBroadcastUrlSchema, { description: 'Its receivers, as they are now' }),
     failedUrl: Type.Optional(EventBroadcastUrlSchema),
-    hls: Type.Optional(
-      Type.Object(
-        {
-          segmentSeconds: Type.Integer({ description: 'Length of a segment in seconds' }),
-          bucket: orNull(Type.String(), 'Null for a local folder'),
-          folder: Type.String({ description: 'Prefix of the keys in the bucket, or path of the folder' }),
-          playlist: Type.String({
-            description: 'Name of the playlist of everything',
-            examples: ['index.m3u8'],
-          }),
-          livePlaylist: Type.String({
-            description: 'Name of the playlist of the newest segments',
-            examples: ['live.m3u8'],
-          }),
-        },
-        { description: 'Where the HLS is; absent without' },
-      ),
-    ),
+    hls: Type.Optional(Type.Object(hlsFields, { description: 'Where the HLS is; absent without' })),
     durationMs: Type.Optional(Type.Integer({ description: 'Length of the HLS in milliseconds' })),
     sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the HLS in bytes' })),
     error: Type.Optional(Type.String({ description: 'Why the broadcast failed or was aborted' })),

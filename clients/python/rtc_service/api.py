@@ -1888,7 +1888,7 @@ class EventBroadcastHls(TypedDict):
     segmentSeconds: int
     # Null for a local folder
     bucket: Optional[str]
-    # Prefix of the keys in the bucket, or path of the folder
+    # Prefix of the keys in the bucket, or path of the folder on the recorder's file system
     folder: str
     # Name of the playlist of everything
     playlist: str

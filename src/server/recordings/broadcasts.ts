@@ -1,13 +1,13 @@
-import type {
-  Broadcast,
-  BroadcastChange,
-  BroadcastList,
-  BroadcastListQuery,
-  BroadcastSettings,
-  BroadcastStart,
-  BroadcastStatus,
+import {
+  type Broadcast,
+  type BroadcastChange,
+  type BroadcastList,
+  type BroadcastListQuery,
+  type BroadcastSettings,
+  type BroadcastStart,
+  type BroadcastStatus,
+  MAX_STREAM_URLS,
 } from '../../contract/broadcasts.ts';
-import { MAX_STREAM_URLS } from '../../contract/broadcasts.ts';
 import { type FieldError, ServiceError } from '../../contract/errors.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
@@ -16,8 +16,8 @@ import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';
 import { findRoom } from '../rooms/rooms.ts';
 import { type AddressGuard, ForbiddenAddress } from '../webhooks/sender/address-guard.ts';
-import { isOpen, readOutputs, type Stream, writeOutputs } from './broadcast-outputs.ts';
-import { isStillRecording, type RefreshDeps, refreshRecording } from './egress-state.ts';
+import { isOpen, readOutputs, type Stream, type StreamsChange, writeOutputs } from './broadcast-outputs.ts';
+import { findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
 import { applyObservation, toBroadcastState, toHls, toInstant } from './recording-events.ts';
 import { recordingPath } from './recording-path.ts';
 import { deleteStored } from './recordings.ts';
@@ -86,11 +86,9 @@ export async function startBroadcast(
 
 /** Returns the running broadcast of a room, or the one that ran last. Throws room-not-found. */
 export async function getBroadcastStatus(deps: BroadcastDeps, room: string): Promise<BroadcastStatus> {
-  const active = await deps.store.recordings.findActive(room, 'broadcast');
-  if (active?.startedAt != null && (await isStillRecording(deps, active))) {
-    const current = (await deps.store.recordings.find(active.id)) ?? active;
-    return { isBroadcasting: current.status === 'recording', broadcast: toBroadcast(current) };
-  }
+  const running = await findRunning(deps, room, 'broadcast');
+  if (running !== undefined)
+    return { isBroadcasting: running.status === 'recording', broadcast: toBroadcast(running) };
   const newest = await deps.store.recordings.findNewest(room, 'broadcast');
   if (newest === undefined || newest.status === 'starting') {
     await findRoom(deps, room);
@@ -138,19 +136,7 @@ async function updateStreams(
   { broadcast, egressId, add, added, removed }: StreamsUpdate,
 ): Promise<Broadcast> {
   const remove = removed.map((stream) => openUrl(deps, broadcast, stream));
-  const change = { added, removed: [], refused: [] };
-  const first = { type: 'streams-changed', change, at: deps.clock.now() } as const;
-  const stored = (await applyObservation(deps, broadcast, first)).recording ?? broadcast;
-  const note = async (change: { readonly removed: readonly Stream[]; readonly refused: readonly Stream[] }) =>
-    await applyObservation(deps, stored, {
-      type: 'streams-changed',
-      change: {
-        added: [],
-        removed: change.removed.map(({ id }) => id),
-        refused: change.refused.map(({ id }) => id),
-      },
-      at: deps.clock.now(),
-    });
+  const stored = await noteStreams(deps, broadcast, { added });
   let egress: Egress;
   try {
     egress = await deps.mediaServer.updateStream(egressId, { add, remove });
@@ -161,15 +147,26 @@ async function updateStreams(
       shown.some(
         ({ streams }) => streams.findLast((one) => one.fingerprint === fingerprint)?.status === status,
       );
-    await note({
+    await noteStreams(deps, stored, {
       removed: removed.filter((stream) => isShown(stream, 'FINISHED')),
       refused: added.filter((stream) => !isShown(stream, 'ACTIVE')),
     });
     throw error;
   }
-  const noted = (await note({ removed, refused: [] })).recording ?? stored;
+  const noted = await noteStreams(deps, stored, { removed });
   const applied = await applyObservation(deps, noted, { type: 'egress', egress, at: deps.clock.now() });
   return toBroadcast(applied.recording ?? noted);
+}
+
+/** Stores what has changed in the URLs, and returns the current row. */
+async function noteStreams(
+  deps: BroadcastDeps,
+  broadcast: Recording,
+  { added = [], removed = [], refused = [] }: Partial<Record<keyof StreamsChange, readonly Stream[]>>,
+): Promise<Recording> {
+  const change = { added, removed: removed.map(({ id }) => id), refused: refused.map(({ id }) => id) };
+  const observation = { type: 'streams-changed', change, at: deps.clock.now() } as const;
+  return (await applyObservation(deps, broadcast, observation)).recording ?? broadcast;
 }
 
 /** Finds a URL that the stream goes to by its id or as a whole. */

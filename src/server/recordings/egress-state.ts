@@ -5,7 +5,7 @@ import type { RecordingFiles } from './files/recording-files.ts';
 import { hasPassed, isActive, isOver, isPending } from './lifecycle.ts';
 import { type MeasureDeps, measureEgress, measureFile } from './measure-file.ts';
 import { type ApplyDeps, applyObservation } from './recording-events.ts';
-import type { Recording } from './store.ts';
+import type { Recording, RecordingKind } from './store.ts';
 
 /*
  * Updates the row of a recording from the media server.
@@ -33,6 +33,17 @@ export async function isStillRecording(deps: EgressStateDeps, recording: Recordi
   if (egress === undefined) await endLost(deps, recording, egressId);
   else await applyStop(deps, recording, egress);
   return false;
+}
+
+/** Returns the current row of the room's recording or broadcast that runs. */
+export async function findRunning(
+  deps: EgressStateDeps,
+  room: string,
+  kind: RecordingKind,
+): Promise<Recording | undefined> {
+  const active = await deps.store.recordings.findActive(room, kind);
+  if (active?.startedAt == null || !(await isStillRecording(deps, active))) return undefined;
+  return (await deps.store.recordings.find(active.id)) ?? active;
 }
 
 /**

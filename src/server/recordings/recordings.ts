@@ -6,12 +6,7 @@ import type {
 } from '../../contract/recordings.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import { findRoom } from '../rooms/rooms.ts';
-import {
-  type EgressStateDeps,
-  isStillRecording,
-  type RefreshDeps,
-  refreshRecording,
-} from './egress-state.ts';
+import { type EgressStateDeps, findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
 import type { OpenFile } from './files/recording-files.ts';
 import { isActive, isPending } from './lifecycle.ts';
 import { toInstant } from './recording-events.ts';
@@ -30,12 +25,11 @@ type RecordingsQuery = {
 
 /** Returns whether the room is being recorded. Throws room-not-found for a room that is neither open nor being recorded. */
 export async function getRecordingStatus(deps: EgressStateDeps, room: string): Promise<RecordingStatus> {
-  const recording = await deps.store.recordings.findActive(room, 'recording');
-  if (recording?.startedAt != null && (await isStillRecording(deps, recording))) {
-    const startedAt = new Date(recording.startedAt).toISOString();
-    const current = (await deps.store.recordings.find(recording.id)) ?? recording;
-    const mediaStartedAt = toInstant(readMediaStart(deps, current));
-    return { isRecording: true, egressId: recording.egressId, startedAt, mediaStartedAt };
+  const running = await findRunning(deps, room, 'recording');
+  if (running !== undefined) {
+    const { egressId, startedAt } = running;
+    const mediaStartedAt = toInstant(readMediaStart(deps, running));
+    return { isRecording: true, egressId, startedAt: toInstant(startedAt), mediaStartedAt };
   }
   await findRoom(deps, room);
   return { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
