@@ -2,6 +2,7 @@ import { nameFault } from '../../contract/names.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { RoomSession } from '../events/store.ts';
+import { toInstant } from '../platform/clock.ts';
 import { decideEntry, type Entrant } from '../rooms/entry.ts';
 import { type FindRoomRecord, isHelper } from '../rooms/room-records.ts';
 import type { RoomRecord } from '../rooms/store.ts';
@@ -64,7 +65,7 @@ export function refusedJoinEvent(
     sourceId: `room_join_refused:${closedAt}:${room}`,
     subject: {
       participant: { sid, identity, name },
-      closedUntil: closedUntil === null ? null : new Date(closedUntil).toISOString(),
+      closedUntil: toInstant(closedUntil),
     },
     occurredAt,
     isReconciled: false,

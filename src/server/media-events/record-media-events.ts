@@ -5,6 +5,7 @@ import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
 import { toMinute } from '../events/start-limits.ts';
 import type { EventSubjects, RoomSession, Starter } from '../events/store.ts';
+import { toInstant } from '../platform/clock.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -14,7 +15,6 @@ import {
   broadcastEndEvent,
   broadcastEvents,
   recordingEvent,
-  toInstant,
 } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/list-rooms.ts';

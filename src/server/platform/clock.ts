@@ -10,6 +10,11 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Formats an instant as ISO 8601, as the API has it; null while it has not come. */
+export function toInstant(at: number | null | undefined): string | null {
+  return at === null || at === undefined ? null : new Date(at).toISOString();
+}
+
 /** Random, URL-safe ids without a prefix. */
 export interface IdGenerator {
   next(): string;

@@ -9,6 +9,7 @@ import {
   MAX_STREAM_URLS,
 } from '../../contract/broadcasts.ts';
 import { type FieldError, ServiceError } from '../../contract/errors.ts';
+import { toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import { fingerprintStreamUrl, maskStreamUrl } from '../platform/livekit/stream-urls.ts';
@@ -18,7 +19,7 @@ import { findRoom } from '../rooms/rooms.ts';
 import { type AddressGuard, ForbiddenAddress } from '../webhooks/sender/address-guard.ts';
 import { isOpen, readOutputs, type Stream, type StreamsChange, writeOutputs } from './broadcast-outputs.ts';
 import { findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
-import { applyObservation, toBroadcastState, toHls, toInstant } from './recording-events.ts';
+import { applyObservation, toBroadcastState, toHls } from './recording-events.ts';
 import { recordingPath } from './recording-path.ts';
 import { deleteStored } from './recordings.ts';
 import { type Plan, type RecordingDeps, startInRoom } from './start-recording.ts';

@@ -7,7 +7,7 @@ import {
 } from '../events/append-events.ts';
 import type { DomainEvent, EventBroadcast, EventRecording } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, toInstant } from '../platform/clock.ts';
 import { findFailed, readOutputs, type Stream } from './broadcast-outputs.ts';
 import { type EndEvent, type EndedState, nextState, type Observation } from './lifecycle.ts';
 import type { Recording, RecordingChange, RecordingState, RecordingStores } from './store.ts';
@@ -120,11 +120,6 @@ export function endSourceId({ kind, egressId }: Pick<Recording, 'kind' | 'egress
 
 function toSourceId(type: RecordingEventType | BroadcastEventType, egressId: string): string {
   return `${type}:${egressId}`;
-}
-
-/** Formats an instant as ISO 8601, as events have it. */
-export function toInstant(at: number | null | undefined): string | null {
-  return at === null || at === undefined ? null : new Date(at).toISOString();
 }
 
 /** Tolerance for the time at which a room was opened: the media server's clock may differ from ours. */

@@ -4,12 +4,12 @@ import type {
   Recording as RecordingRecord,
   RecordingStatus,
 } from '../../contract/recordings.ts';
+import { toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import { findRoom } from '../rooms/rooms.ts';
 import { type EgressStateDeps, findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
 import type { OpenFile } from './files/recording-files.ts';
 import { isActive, isPending } from './lifecycle.ts';
-import { toInstant } from './recording-events.ts';
 import type { Recording } from './store.ts';
 
 const readPage = pageReader('recordings');

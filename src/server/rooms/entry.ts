@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
+import { toInstant } from '../platform/clock.ts';
 import type { RoomRecord } from './store.ts';
 
 /*
@@ -40,7 +41,7 @@ export function decideEntry(
 /** Throws the error of an entry that is not allowed. */
 export function requireEntry(entry: Entry, room: string): void {
   if (entry.isAllowed) return;
-  const closedUntil = entry.until === null ? null : new Date(entry.until).toISOString();
+  const closedUntil = toInstant(entry.until);
   const until = closedUntil === null ? 'until it is opened again' : `until ${closedUntil}`;
   throw new ServiceError(entry.code, `The room ${JSON.stringify(room)} is kept closed ${until}.`, {
     hint: { text: 'open it again', command: `rtc rooms create ${shellQuote(room)}` },

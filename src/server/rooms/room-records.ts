@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isLongerThan, nameFault } from '../../contract/names.ts';
 import type { ClosedRoom, ClosedRoomList, Room, RoomCreate } from '../../contract/rooms.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, toInstant } from '../platform/clock.ts';
 import { cursorCodec } from '../platform/http/read-page.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
@@ -298,6 +298,6 @@ function toClosedRoom({ room, closedAt, closedUntil }: RoomRecord): ClosedRoom {
   return {
     name: room,
     closedAt: new Date(closedAt ?? 0).toISOString(),
-    closedUntil: closedUntil === null ? null : new Date(closedUntil).toISOString(),
+    closedUntil: toInstant(closedUntil),
   };
 }

@@ -15,10 +15,9 @@ import {
   type SessionTranscription,
 } from '../../contract/sessions.ts';
 import { showMetadata } from '../events/room-metadata.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { toInstant } from '../recordings/recording-events.ts';
 import { toRecord } from '../recordings/recordings.ts';
 import type { RecordingStore } from '../recordings/store.ts';
 import type { Transcription, TranscriptionStore } from '../transcription/store.ts';

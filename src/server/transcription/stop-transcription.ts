@@ -8,6 +8,7 @@ import {
 } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { RoomSession } from '../events/store.ts';
+import { toInstant } from '../platform/clock.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -136,17 +137,19 @@ export function transcriptionEvent({
 function readFacts(transcription: Transcription) {
   const { id: transcriptionId, kind, room: roomId, status, language, createdAt, endedAt } = transcription;
   const facts = { transcriptionId, kind, roomId, status, language };
-  if (kind === 'live') return { ...facts, startedAt: instant(createdAt), stoppedAt: instant(endedAt) };
+  if (kind === 'live') return { ...facts, startedAt: toInstant(createdAt), stoppedAt: toInstant(endedAt) };
   const { egressId: recordingId, durationMs } = transcription;
-  return { ...facts, recordingId, queuedAt: instant(createdAt), completedAt: instant(endedAt), durationMs };
+  return {
+    ...facts,
+    recordingId,
+    queuedAt: toInstant(createdAt),
+    completedAt: toInstant(endedAt),
+    durationMs,
+  };
 }
 
 function readError({ status, errorCode, errorMessage }: Transcription) {
   return status === 'failed' ? { error: { code: errorCode, message: errorMessage } } : {};
-}
-
-function instant(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
 
 type FailLostDeps = AppendEventsDeps<TranscriptionStores> & { readonly log: Log };

@@ -12,7 +12,7 @@ import {
   type SpeakerUpdate,
   type TranscriptionWarning,
 } from '../../contract/transcription.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, toInstant } from '../platform/clock.ts';
 import {
   cursorCodec,
   pageReader,
@@ -238,7 +238,7 @@ async function toLive(
     status: LIVE_STATUSES[status] ?? 'stopped',
     language,
     startedAt: new Date(createdAt).toISOString(),
-    stoppedAt: instant(endedAt),
+    stoppedAt: toInstant(endedAt),
     error: readError(transcription),
     segments: [...finals.sort(byStart), ...others.map((segment) => ({ ...segment, final: false }))],
     nextCursor: CURSOR.encode(id, position),
@@ -270,15 +270,11 @@ function toPost(transcription: Transcription): PostTranscription {
     participants: { ...speakers },
     progress,
     queuedAt: new Date(transcription.createdAt).toISOString(),
-    startedAt: instant(transcription.startedAt),
-    completedAt: instant(transcription.endedAt),
+    startedAt: toInstant(transcription.startedAt),
+    completedAt: toInstant(transcription.endedAt),
     durationMs,
     error: readError(transcription),
   };
-}
-
-function instant(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
 
 /** One doubtful segment may be a song or a machine. Speech in another language gives many. */

@@ -15,7 +15,7 @@ import {
 } from '../../contract/deliveries.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { WebhookParams } from '../../contract/webhooks.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
@@ -160,7 +160,7 @@ async function readStats(
     ...totals,
     isComplete: Object.values(totals).every((total) => total < MOST_COUNTED),
     retrying,
-    oldestPendingAt: oldestAt === null ? null : new Date(oldestAt).toISOString(),
+    oldestPendingAt: toInstant(oldestAt),
     periods: Array.from({ length: PARTS }, (_, part) => ({
       startedAt: new Date(since + part * partMs).toISOString(),
       delivered: find(parts.delivered, part),

@@ -13,7 +13,7 @@ import {
   OwnKeySchema,
   ROOT_KEY_ID,
 } from '../../../contract/keys.ts';
-import type { Clock, IdGenerator } from '../../platform/clock.ts';
+import { type Clock, type IdGenerator, toInstant } from '../../platform/clock.ts';
 import type { KeyLimits } from '../../platform/http/limits/key-limits.ts';
 import { pageReader } from '../../platform/http/read-page.ts';
 import {
@@ -236,10 +236,6 @@ function toRecord({ id, name, scopes, createdAt, expiresAt, revokedAt }: ApiKey,
 
 function inOrder(scopes: KeyCreate['scopes']): KeyCreate['scopes'] {
   return SCOPES.filter((scope) => scopes.includes(scope));
-}
-
-function toInstant(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
 
 function keyNotFound(id: string): ServiceError {

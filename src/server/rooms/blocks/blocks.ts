@@ -2,7 +2,7 @@ import type { BlockDuration, BlockList, Block as WireBlock } from '../../../cont
 import { ServiceError } from '../../../contract/errors.ts';
 import { nameFault } from '../../../contract/names.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, toInstant } from '../../platform/clock.ts';
 import { type KeyLimits, NO_LIMIT } from '../../platform/http/limits/key-limits.ts';
 import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
 import type { Caller } from '../../platform/http/route.ts';
@@ -133,7 +133,7 @@ function toWireBlock({ identity, createdAt, blockedUntil }: Block): WireBlock {
   return {
     identity,
     blockedAt: new Date(createdAt).toISOString(),
-    blockedUntil: blockedUntil === null ? null : new Date(blockedUntil).toISOString(),
+    blockedUntil: toInstant(blockedUntil),
   };
 }
 
