@@ -48,7 +48,7 @@ const CSV_COLUMNS: readonly Column<UsageLine>[] = [
   { heading: 'IS-FINAL', value: ({ isFinal }) => isFinal },
 ];
 
-/** What nothing happened of takes no room on a terminal. */
+/** A figure that is zero in every line has no column on a terminal. */
 function chooseColumns(lines: readonly UsageLine[]): readonly Column<UsageLine>[] {
   return [PARTICIPANTS, ...REST.filter(({ value }) => lines.some((line) => value(line) !== 0))];
 }

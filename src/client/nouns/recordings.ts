@@ -112,7 +112,7 @@ export class Recordings {
 /** Page size at most 200; default 50. */
 export type ListBroadcastsOptions = QueryOptions<BroadcastListQuery>;
 
-/** Where to broadcast to, and how: `urls`, `hls` or both. */
+/** The places to broadcast to (`urls`, `hls` or both), and how. */
 export type StartBroadcastOptions = QueryOptions<BroadcastSettings>;
 
 /** Broadcasts of rooms to other servers and as HLS: `client.broadcasts`. */

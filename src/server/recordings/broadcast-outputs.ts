@@ -2,7 +2,7 @@ import type { Egress, EgressStream } from '../platform/livekit/media-server.ts';
 import type { Recording } from './store.ts';
 
 /*
- * Where a broadcast goes: its URLs, each with a state of its own, and its HLS. The state of a URL only goes forward:
+ * The outputs of a broadcast: its URLs, each with a state of its own, and its HLS. The state of a URL only goes forward:
  *
  *   connecting ──the receiver accepted──> active ──> failed    the receiver refused or closed, and the recorder gave up
  *        └───────────────────────────────────┴────> removed   by a caller, while the broadcast goes on

@@ -142,7 +142,7 @@ async function updateStreams(
   try {
     egress = await deps.mediaServer.updateStream(egressId, { add, remove });
   } catch (error) {
-    // Of several URLs the recorder may have taken some.
+    // The recorder may have taken some of several URLs.
     const shown = await deps.mediaServer.listEgress({ egressId }).catch(() => []);
     const isShown = ({ fingerprint }: Stream, status: string): boolean =>
       shown.some(

@@ -105,7 +105,7 @@ export function toBroadcastState(status: RecordingState): 'broadcasting' | Ended
   return status === 'starting' || status === 'recording' ? 'broadcasting' : status;
 }
 
-/** Where the HLS of a broadcast is; null without. */
+/** The place of a broadcast's HLS; null without. */
 export function toHls(broadcast: Recording) {
   const { hls } = readOutputs(broadcast);
   if (hls === null) return null;

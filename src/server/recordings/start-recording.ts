@@ -89,7 +89,7 @@ export async function startRecording(
   return toStart(recording, isNew ? 'recording' : 'already_recording');
 }
 
-/** What is started in a room: a recording or a broadcast. */
+/** A recording or a broadcast that is to be started in a room. */
 export type Plan = {
   readonly kind: RecordingKind;
   readonly describe: (
@@ -99,7 +99,7 @@ export type Plan = {
     RoomCompositeRequest,
     'filepath' | 'settings' | 'broadcast'
   > & {
-    /** By which the start is recognised, if its response is lost. */
+    /** The start is recognised by it, if its response is lost. */
     readonly startId?: string;
   };
 };

@@ -45,7 +45,7 @@ export type Recording = {
   readonly error: string | null;
   /** 1 when the speech of each participant is kept for the transcript, else 0. */
   readonly recordTracks: number;
-  /** Where a broadcast goes, as JSON text (broadcast-outputs.ts); null for a recording. */
+  /** The outputs of a broadcast, as JSON text (broadcast-outputs.ts); null for a recording. */
   readonly outputs: string | null;
 };
 

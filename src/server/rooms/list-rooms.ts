@@ -100,7 +100,7 @@ const NAMES_LIFETIME_MS = 10_000;
 /** LiveKit's clock, which says when a room was opened, is behind ours by less. */
 const CLOCKS_APART_MS = 60_000;
 
-/** Of more rooms that were opened lately, all names are read again. */
+/** If more rooms were opened lately, all names are read again. */
 const MOST_OPENED = 1_000;
 
 export function createSharedRooms(clock: Pick<Clock, 'monotonic' | 'now'>): SharedRooms {

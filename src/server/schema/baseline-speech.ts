@@ -116,7 +116,7 @@ function segmentColumns({ text, integer }: ColumnTypes): RawBuilder<unknown> {
       "overlapMs" ${integer}`;
 }
 
-/** Who spoke when during a recording, and each participant's audio. */
+/** The turns of speakers during a recording, and each participant's audio. */
 export function turnTables({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "turns" (
@@ -188,7 +188,7 @@ export function transcriptionTables({ text, integer }: ColumnTypes): Statements 
   ];
 }
 
-/** What is said right now, and the workers that listen. */
+/** The words that are said right now, and the workers that listen. */
 export function liveTables({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "interimSegments" (

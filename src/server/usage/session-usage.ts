@@ -3,7 +3,7 @@ import { ROOT_KEY_ID } from '../../contract/keys.ts';
 import { countPeak, type DayPart, type Presence, Stays, splitByDay } from './spans.ts';
 import type { UsageRow } from './store.ts';
 
-/** What the token of a stream into a room has as its role. */
+/** The role of a stream into a room. */
 export const STREAM_ROLE = 'ingress';
 
 export type UsedConnection = Presence & {

@@ -33,7 +33,7 @@ export type UsageRow = {
   readonly sourceId: string;
   /** Its beginning, in UTC. */
   readonly day: number;
-  /** Of people: the role of the token, or `other`. Empty for everything else. */
+  /** The role of a person's token, or `other`. Empty for everything else. */
   readonly role: string;
   /** The API key whose token the person had; of everything else, that of the room's first person. Empty when unknown. */
   readonly keyId: string;
@@ -41,7 +41,7 @@ export type UsageRow = {
   /** The room session; empty when it is not known. */
   readonly roomSid: string;
   readonly ms: number;
-  /** Of rooms: maximum number of people at the same time on that day. */
+  /** Maximum number of people at the same time on that day; only for rooms. */
   readonly peak: number;
   readonly bytes: number;
   /** 0 while the session is open. */

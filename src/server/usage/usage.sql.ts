@@ -138,7 +138,7 @@ async function readConnections(
   return Map.groupBy(rows, ({ roomSid }) => roomSid);
 }
 
-/** What a session has recorded or transcribed counts for its key. */
+/** The recordings and transcriptions of a session count for its key. */
 async function nameKeys({ db, dialect }: Database, rows: readonly UsageRow[]): Promise<void> {
   const sids = [...new Set(rows.map(({ roomSid }) => roomSid))];
   await sql`

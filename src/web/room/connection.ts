@@ -59,7 +59,7 @@ export class CallConnection {
   /** Ends the waiting for the next attempt. */
   #wake: () => void = () => undefined;
   readonly #timers: readonly number[];
-  /** What the user wants to be published, for a connection that is made anew. */
+  /** The devices that the user wants to be published, for a connection that is made anew. */
   readonly #wanted: { microphone: boolean; camera: boolean };
 
   constructor(deps: ConnectionDeps) {

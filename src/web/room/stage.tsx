@@ -110,7 +110,7 @@ function canBeSeen({ isLocal, permissions, isAgent }: Placed['participant']): bo
   return !isAgent && (permissions?.canPublish ?? !isLocal);
 }
 
-/** Who spoke last comes first. */
+/** The last speaker comes first. */
 function byActivity({ participant: one }: Placed, { participant: other }: Placed): number {
   return (other.lastSpokeAt?.getTime() ?? 0) - (one.lastSpokeAt?.getTime() ?? 0);
 }

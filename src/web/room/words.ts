@@ -1,7 +1,7 @@
 import { PageError } from './session.ts';
 
 /*
- * What the page tells its user when there is no call: a guest's words and local time. An operator's advice, such as a command
+ * The words for the user of the page when there is no call: a guest's words and local time. An operator's advice, such as a command
  * to run, is shown on the operator's own machine only.
  */
 

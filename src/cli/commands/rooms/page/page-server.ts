@@ -131,7 +131,7 @@ async function respond(
 }
 
 /**
- * What the page needs to tell it in its own words: the code, and until when. An operator's advice, such as a command to run,
+ * The page tells a refusal in its own words, by its code and its end. An operator's advice, such as a command to run,
  * does not leave this machine.
  */
 function refusal({ status = 502, code, problem: refused }: RtcError, detail: string): PageResponse {

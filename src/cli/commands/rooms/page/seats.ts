@@ -53,7 +53,7 @@ export type Seat = {
 
 type Code = Pick<Seat, 'invited' | 'link'> & { readonly endsAt: number };
 
-/** Who is invited from the page, and chooses a name before joining. */
+/** A guest is invited from the page, and chooses a name before joining. */
 const GUEST = { identity: 'guest', name: 'Guest' };
 
 export class Seats {
