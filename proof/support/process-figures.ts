@@ -44,9 +44,3 @@ export function coreShare(before: Sample, after: Sample): number {
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
-
-/** Returns the processor time of this process in seconds, since `before` if it is given. */
-export function processorSeconds(before?: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1e6;
-}

@@ -1,46 +1,41 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
+import { AccessToken } from 'livekit-server-sdk';
 import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { createLog } from '../../../src/server/platform/pino-log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import type { WorkerKind } from '../../../src/server/transcription/store.ts';
-import { LAUNCHER } from '../../../test/support/parts/built.ts';
+import { type Started, startRtc } from '../../../test/cli/support/process.ts';
+import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
+import { mediaServerSettings } from '../../support/signed-client.ts';
 
-/** A database, a media server, and workers as a user starts them. */
+/** A database, a media server, and programs as a user starts them. */
 export type SpeechStage = {
   readonly store: Store;
   readonly livekit: Livekit;
-  readonly folder: string;
   readonly recordingDir: string;
-  readonly startWorker: (kind: WorkerKind, onLine?: (line: string) => void) => Promise<BenchWorker>;
-  /** Starts `rtc serve` on this database; resolves to its URL. It ends with the stage. */
-  readonly startService: () => Promise<string>;
-  /** Environment of `rtc` for that service. */
-  readonly environment: NodeJS.ProcessEnv;
+  /** Starts a built `rtc` command on this database. It ends with the stage. */
+  readonly start: (argv: readonly string[], settings?: Readonly<Record<string, string>>) => Started;
+  readonly startWorker: (kind: WorkerKind) => Promise<BenchWorker>;
   readonly close: () => Promise<void>;
 };
 
-type BenchWorker = {
+export type BenchWorker = {
+  /** Everything that it has logged. */
+  readonly output: () => string;
   /** Peak resident memory of the worker and its current processes, in bytes. */
   readonly peakBytes: () => number;
-  /** Resident memory of the worker and of the processes that listen to rooms for it, in bytes. */
-  readonly residentBytes: () => number;
-  /** Processor time of these processes so far, in seconds. */
+  /** Processor time of these processes, and of those that have ended, in seconds. */
   readonly processorSeconds: () => number;
-  readonly close: () => Promise<void>;
+  readonly close: () => Promise<unknown>;
 };
 
-/** Starts the stage. `settings` are additional settings of the workers, such as a bucket. */
-export async function openStage(settings: Readonly<Record<string, string>> = {}): Promise<SpeechStage> {
+export async function openStage(): Promise<SpeechStage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-speech-'));
   const recordingDir = join(folder, 'recordings');
   await mkdir(recordingDir);
@@ -48,70 +43,59 @@ export async function openStage(settings: Readonly<Record<string, string>> = {})
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
   const store = await openStore({ database, clock: systemClock, log: createLog('warn') });
   const environment = {
-    ...process.env,
-    API_KEY: 'bench',
-    API_SECRET: randomBytes(24).toString('hex'),
-    DATA_DIR: folder,
-    RECORDING_DIR: recordingDir,
-    LIVEKIT_URL: livekit.url,
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
-    LOG_LEVEL: 'info',
-    NODE_ENV: 'production',
-    ...settings,
+    // The models are below the home of the user.
+    ...{ HOME: process.env.HOME ?? '', NODE_ENV: 'production', LOG_LEVEL: 'debug', PORT: '0' },
+    ...{ API_KEY: 'bench', API_SECRET: randomBytes(24).toString('hex') },
+    ...{ DATA_DIR: folder, RECORDING_DIR: recordingDir, ...mediaServerSettings(livekit) },
   };
-  const services: ChildProcess[] = [];
+  const started: Started[] = [];
+  const start: SpeechStage['start'] = (argv, settings = {}) => {
+    const program = startRtc(argv, { env: { ...environment, ...settings } });
+    started.push(program);
+    return program;
+  };
+  const stop = ({ child, ended }: Started): Promise<unknown> => {
+    child.kill();
+    return ended;
+  };
   return {
-    ...{ store, livekit, folder, recordingDir, environment },
-    startService: async () => {
-      const env = { ...environment, PORT: '0' };
-      const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
-        env,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      services.push(child);
-      return await new Promise((resolve, reject) => {
-        child.once('exit', () => reject(new Error('the service ended: is the project built?')));
-        createInterface(child.stderr).on('line', (line) => {
-          const url = /"url":"([^"]+)"/.exec(line)?.[1];
-          if (line.includes('"listening"') && url !== undefined) resolve(url);
-        });
-      });
-    },
-    startWorker: async (kind, onLine) => {
-      const child = spawn(process.execPath, [LAUNCHER, 'worker', kind], {
-        env: onLine === undefined ? environment : { ...environment, LOG_LEVEL: 'debug' },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      if (onLine !== undefined) createInterface(child.stderr).on('line', onLine);
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => {
-          output = `${output}${text}`.slice(-10_000);
-        });
-      }
-      while (!output.includes('working')) {
-        if (child.exitCode !== null) throw new Error(`${kind} ended: is the project built?`);
-        await delay(50);
-      }
+    ...{ store, livekit, recordingDir, start },
+    startWorker: async (kind) => {
+      const worker = start(['worker', kind]);
+      await worker.seen(/"working"/);
       return {
-        peakBytes: () => readMemory(child.pid, 'VmHWM'),
-        residentBytes: () => readMemory(child.pid, 'VmRSS'),
-        processorSeconds: () => readProcessorSeconds(child.pid),
-        close: async () => {
-          child.kill();
-          if (child.exitCode === null) await once(child, 'exit');
-        },
+        output: worker.output,
+        peakBytes: () => readPeakBytes(worker.child.pid),
+        processorSeconds: () => readProcessorSeconds(worker.child.pid),
+        close: () => stop(worker),
       };
     },
     close: async () => {
-      for (const service of services) service.kill();
-      await Promise.all(services.map((service) => service.exitCode ?? once(service, 'exit')));
+      await Promise.all(started.map(stop));
       await store.close();
       await livekit.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Lets somebody join a room whose microphone plays these 16-bit samples. `played` resolves at their end. */
+export async function joinSpeaker(
+  { livekit: { url, apiKey, apiSecret }, recordingDir }: SpeechStage,
+  { room, identity }: { readonly room: string; readonly identity: string },
+  { samples, rate }: { readonly samples: Int16Array; readonly rate: number },
+) {
+  const [raw, wav] = ['raw', 'wav'].map((ending) => join(recordingDir, `${randomUUID()}.${ending}`));
+  if (raw === undefined || wav === undefined) throw new Error('a file has no name');
+  await writeFile(raw, Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
+  await runFfmpeg(['-f', 's16le', '-ar', `${rate}`, '-ac', '1', '-i', raw, wav]);
+  const token = new AccessToken(apiKey, apiSecret, { identity });
+  token.addGrant({ roomJoin: true, room });
+  // The room client reads NODE_ENV when it is loaded. Outside of production it prints a line for every caption.
+  process.env.NODE_ENV = 'production';
+  const { join: joinRoom } = await import('../../../test/support/parts/participant.ts');
+  const joined = await joinRoom(url, await token.toJwt());
+  return { play: async () => (await joined.publishWav(wav)).played, leave: joined.leave };
 }
 
 /** Linux counts this time in hundredths of a second: in user and in system mode, and of children that have ended. */
@@ -124,12 +108,11 @@ function readProcessorSeconds(pid: number | undefined): number {
   return ticks.reduce((sum, some) => sum + some, 0) / 100;
 }
 
-/** Reads a field of /proc/PID/status. */
-function readMemory(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {
+function readPeakBytes(pid: number | undefined): number {
   const sizes = listProcesses(pid).map((process) => {
-    const status = readFileSync(`/proc/${process}/status`, 'utf8');
     // A process that has just ended has no memory.
-    return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
+    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process}/status`, 'utf8'))?.[1];
+    return Number(peak ?? 0) * 1024;
   });
   return sizes.reduce((sum, some) => sum + some, 0);
 }

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { benchModel } from '../../../../proof/benches/speech/bench-model.ts';
+import { benchModel } from '../../../../proof/benches/speech/own-recordings.ts';
 import { speechRecordings, TEST_MODEL } from '../../../support/parts/speech-model.ts';
 import { countWordErrors } from '../../../support/word-error-rate.ts';
 
@@ -13,10 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const run = (model: string, language?: string) =>
-  benchModel(model, {
-    ...{ language, audioFolder: folder, referenceFolder: folder, ffmpeg: 'ffmpeg', onFile: () => {} },
-    signal: new AbortController().signal,
-  });
+  benchModel(model, { language, audioFolder: folder, referenceFolder: folder, ffmpeg: 'ffmpeg' });
 
 describe('a bench of a speech model', () => {
   it('measures the real model on people who read, and leaves out files without a reference', async () => {
