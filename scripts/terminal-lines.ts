@@ -8,15 +8,13 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { LAUNCHER, ROOT } from '../test/support/parts/built.ts';
+import { replaceBlock } from './replace-block.ts';
 
 const README = `${ROOT}README.md`;
 /** Lines before this command are not shown. */
 const FIRST = 'rooms create demo';
 const JOIN = 'dev join demo ada';
 const COMMANDS = ['participants list demo', 'events list --room demo'] as const;
-/** The script replaces the lines between these markers in the readme. */
-const MARKS = ['<!-- terminal-lines -->\n', '<!-- end of terminal-lines -->'] as const;
-
 /** Where a livekit-server that was built before is. */
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 
@@ -35,12 +33,8 @@ try {
   }
   participant.pty.kill('SIGINT');
   await participant.ended;
-  const readme = await readFile(README, 'utf8');
-  const [before = '', rest = ''] = readme.split(MARKS[0]);
-  const [, after] = rest.split(MARKS[1]);
-  if (after === undefined) throw new Error(`README.md has no ${MARKS.join(' and ')}`);
-  const lines = `${MARKS[0]}\n\`\`\`text\n${runs.join('\n')}\n\`\`\`\n\n${MARKS[1]}`;
-  await writeFile(README, before + lines + after);
+  const lines = `\`\`\`text\n${runs.join('\n')}\n\`\`\``;
+  await writeFile(README, replaceBlock(await readFile(README, 'utf8'), 'terminal-lines', lines));
 } finally {
   dev.pty.kill('SIGINT');
   await dev.ended;

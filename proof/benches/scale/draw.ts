@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { replaceBlock } from '../../../scripts/replace-block.ts';
 import { readCosts } from './costs.ts';
 import { fitModel } from './simulate.ts';
 import { costTable, simulations } from './tables.ts';
@@ -21,8 +22,4 @@ console.table(
   })),
 );
 const page = new URL('../../../docs/proof/scaling.md', import.meta.url);
-const [begin, end] = ['<!-- costs -->', '<!-- end of costs -->'];
-const [before = '', rest = ''] = (await readFile(page, 'utf8')).split(begin);
-const [, after = ''] = rest.split(end);
-if (after === '') throw new Error(`docs/proof/scaling.md has no ${begin} before an ${end}`);
-await writeFile(page, `${before}${begin}\n\n${costTable(costs)}\n\n${end}${after}`);
+await writeFile(page, replaceBlock(await readFile(page, 'utf8'), 'costs', costTable(costs)));

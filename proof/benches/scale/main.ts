@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { median } from '../../support/statistics.ts';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
 import { type Cost, type Costs, RECORDED, readCosts } from './costs.ts';
-import { MEDIA_OPERATIONS, OPERATIONS, type Operation, SMALLEST } from './operations.ts';
+import { OPERATIONS, type Operation, SMALLEST } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
-import { type BenchStage, openMediaStage, openStage, type Spent, type StageOptions } from './stage.ts';
+import { type BenchStage, openStage, type Spent, type StageOptions } from './stage.ts';
 
 /*
  * `npm run bench:scale` measures what each operation costs with one, two and three instances on PostgreSQL and with one on
@@ -27,9 +27,7 @@ const { values } = parseArgs({
 });
 const ROUNDS = Number(values.rounds);
 
-const isSelected = ({ name }: { readonly name: string }): boolean => name.includes(values.only);
-const operations = OPERATIONS.filter(isSelected);
-const mediaOperations = MEDIA_OPERATIONS.filter(isSelected);
+const operations = OPERATIONS.filter(({ name }) => name.includes(values.only));
 const before = loadavg()[0] ?? 0;
 const costs: Cost[] = [];
 if (values.instances.includes('1')) costs.push(...(await measureCosts(await sqliteDatabase(), 1)));
@@ -63,7 +61,7 @@ async function measureCosts(database: Database, count: number): Promise<readonly
     const [floor = [], ...timed] = await spentOn(database, count, 'uncounted');
     const floorMs = roundedMedian(floor.map(({ serviceMs }) => serviceMs)) ?? Number.NaN;
     const [, ...counted] = database.name === 'SQLite' ? [] : await spentOn(database, count, 'counted');
-    return [...operations, ...mediaOperations].map((operation, index) => {
+    return operations.map((operation, index) => {
       const times = timed[index] ?? [];
       const counts = counted[index] ?? [];
       const cost: Cost = {
@@ -88,38 +86,23 @@ async function measureCosts(database: Database, count: number): Promise<readonly
 async function spentOn(
   database: Database,
   count: number,
-  traffic: 'counted' | 'uncounted',
+  traffic: StageOptions['traffic'],
 ): Promise<readonly (readonly Spent[])[]> {
-  const options: StageOptions = { database, count, traffic };
-  const stage = await openStage(options);
-  const spent = await runAllRounds(stage, [SMALLEST, ...operations]);
-  if (mediaOperations.length === 0) return spent;
-  return [...spent, ...(await runAllRounds(await openMediaStage(options), mediaOperations))];
-}
-
-/** Closes the stage at the end. */
-async function runAllRounds<Stage extends BenchStage>(
-  stage: Stage,
-  selected: readonly Operation<Stage>[],
-): Promise<readonly (readonly Spent[])[]> {
+  const stage = await openStage({ database, count, traffic });
   try {
     const spent: Spent[][] = [];
-    for (const operation of selected) spent.push(await runRounds(stage, operation));
+    for (const operation of [SMALLEST, ...operations]) spent.push(await runRounds(stage, operation));
     return spent;
   } finally {
     await stage.close();
   }
 }
 
-async function runRounds<Stage extends BenchStage>(
-  stage: Stage,
-  operation: Operation<Stage>,
-): Promise<Spent[]> {
-  const { times, isRunOnce, prepare, run, finish } = operation;
+async function runRounds(stage: BenchStage, operation: Operation): Promise<Spent[]> {
+  const { times, prepare, run, finish } = operation;
   const rounds: Spent[] = [];
   // The first round warms up: it compiles code and opens connections.
-  const [first, last] = isRunOnce ? [1, 1] : [0, ROUNDS];
-  for (let round = first; round <= last; round += 1) {
+  for (let round = 0; round <= ROUNDS; round += 1) {
     await prepare?.(stage);
     const spent = await stage.measure(() => run(stage));
     await finish?.(stage);

@@ -192,44 +192,17 @@ function computeTime({ perTransactionMs, perEventMs }: Time, { arrivals }: Batch
   return perTransactionMs + perEventMs * arrivals.length;
 }
 
-/** A binary heap of steps, ordered by their due time. */
+/** Steps by their due time. Few are waiting at once: one for each instance, and the next arrival. */
 class StepQueue {
-  readonly #heap: Step[] = [];
+  readonly #steps: Step[] = [];
 
   add(step: Step): void {
-    const heap = this.#heap;
-    heap.push(step);
-    for (let at = heap.length - 1; at > 0; ) {
-      const parent = (at - 1) >> 1;
-      if (this.#atOf(parent) <= this.#atOf(at)) return;
-      this.#swap(at, parent);
-      at = parent;
-    }
+    const later = this.#steps.findLastIndex(({ at }) => at > step.at);
+    this.#steps.splice(later + 1, 0, step);
   }
 
+  /** The earliest one is the last one of the list. */
   next(): Step | undefined {
-    const heap = this.#heap;
-    const first = heap[0];
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return first;
-    heap[0] = last;
-    for (let at = 0; ; ) {
-      const left = 2 * at + 1;
-      const least = this.#atOf(left + 1) < this.#atOf(left) ? left + 1 : left;
-      if (this.#atOf(least) >= this.#atOf(at)) return first;
-      this.#swap(at, least);
-      at = least;
-    }
-  }
-
-  #atOf(index: number): number {
-    return this.#heap[index]?.at ?? Number.POSITIVE_INFINITY;
-  }
-
-  #swap(one: number, other: number): void {
-    const [first, second] = [this.#heap[one], this.#heap[other]];
-    if (first === undefined || second === undefined) return;
-    this.#heap[one] = second;
-    this.#heap[other] = first;
+    return this.#steps.pop();
   }
 }
