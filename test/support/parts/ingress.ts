@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { findIngress } from '../../../scripts/parts/go-toolchain.ts';
+import { ingress } from '../../../scripts/parts/go-toolchain.ts';
 import type { Livekit } from './livekit.ts';
 import type { Redis } from './redis.ts';
 import { freePort, runPart, untilReady } from './run-part.ts';
@@ -27,7 +27,7 @@ export interface Ingress {
 
 /** Starts LiveKit's real ingress service. */
 export async function startIngress(options: IngressOptions): Promise<Ingress> {
-  const program = await findIngress();
+  const program = await ingress.find();
   if (program === undefined) throw new Error('the ingress service is not built: `npm test` builds it once');
   const folder = await mkdtemp(join(tmpdir(), 'rtc-ingress-'));
   const configFile = join(folder, 'ingress.yaml');

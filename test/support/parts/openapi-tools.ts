@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOpenApiTools } from '../../../scripts/parts/pinned-folder.ts';
+import { openApiTools as pinnedTools } from '../../../scripts/parts/pinned-folder.ts';
 
 export type Ran = { readonly status: number; readonly output: string };
 type Options = { readonly cwd: string; readonly env?: Readonly<Record<string, string>> };
@@ -23,7 +23,7 @@ export async function runProgram(program: string, args: readonly string[], optio
 
 /** The linters and generators that `npm run test:extended` installs once. */
 export async function openApiTools() {
-  const folder = await findOpenApiTools();
+  const folder = await pinnedTools.find();
   if (folder === undefined) throw new Error('The OpenAPI tools are not there: run npm run test:extended');
   const python = { PYTHONPATH: join(folder, 'python'), PATH: `${folder}/python/bin:${process.env.PATH}` };
   return {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { findPythonTools } from '../../../scripts/parts/pinned-folder.ts';
+import { pythonTools } from '../../../scripts/parts/pinned-folder.ts';
 
 /**
  * Validates the manifests in a file against the schemas of that version of Kubernetes, which allow no unknown property.
@@ -30,7 +30,7 @@ export async function faultsOfPowerShell(script: string): Promise<string> {
 }
 
 async function toolsFolder(): Promise<string> {
-  const folder = await findPythonTools();
+  const folder = await pythonTools.find();
   if (folder === undefined)
     throw new Error('The Python tools are not there: npm run test:extended installs them');
   return folder;

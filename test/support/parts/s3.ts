@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
-import { findVersitygw } from '../../../scripts/parts/go-toolchain.ts';
+import { versitygw } from '../../../scripts/parts/go-toolchain.ts';
 import {
   freePort,
   type PartCommand,
@@ -38,7 +38,7 @@ const bucket = 'recordings';
  * bucket in the host name.
  */
 export async function startS3({ virtualDomain }: { readonly virtualDomain?: string } = {}): Promise<S3> {
-  const program = await findVersitygw();
+  const program = await versitygw.find();
   if (program === undefined) throw new Error('versitygw is not built: `npm test` builds it once');
   const folder = await mkdtemp(join(tmpdir(), 'rtc-s3-'));
   const [objects, sidecar] = [join(folder, 'objects'), join(folder, 'sidecar')];

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findSchemathesis } from '../../../scripts/parts/pinned-folder.ts';
+import { schemathesis } from '../../../scripts/parts/pinned-folder.ts';
 import { runPart } from './run-part.ts';
 
 export type SchemathesisRun = { readonly status: number | null; readonly output: string };
@@ -19,7 +19,7 @@ export async function runSchemathesis({
   cwd,
   env,
 }: SchemathesisOptions): Promise<SchemathesisRun> {
-  const folder = await findSchemathesis();
+  const folder = await schemathesis.find();
   if (folder === undefined) throw new Error('Schemathesis is not installed: `npm test` installs it once');
   const chunks: string[] = [];
   const part = runPart({
