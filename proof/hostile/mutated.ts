@@ -5,15 +5,7 @@ import { RawConnection, type RawRequest, serializeRequest } from '../../test/sup
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { exactly, observed } from '../figures.ts';
-import {
-  abortWithCore,
-  type Core,
-  plantSecrets,
-  scanForSecrets,
-  scanNote,
-  startTarget,
-  type Target,
-} from './target.ts';
+import { attackTarget, type Target } from './target.ts';
 
 const SEED = 20_261_121;
 
@@ -42,7 +34,10 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 const METHODS = /^[A-Z]+(-[A-Z]+)*$/;
 
-export const mutatedRequests: Experiment = { name: 'mutated-requests', run: sendMutated };
+export const mutatedRequests: Experiment = {
+  name: 'mutated-requests',
+  run: (context) => attackTarget(context, { database: 'SQLite' }, (target) => sendMutated(target, context)),
+};
 
 /** Numbers of requests by their outcomes. */
 type Tally = {
@@ -55,10 +50,7 @@ type Tally = {
   serverErrors: string[];
 };
 
-async function sendMutated(context: ExperimentContext): Promise<Findings> {
-  const { runSize, report } = context;
-  const target = await startTarget(context, 'SQLite');
-  await plantSecrets(target);
+async function sendMutated(target: Target, { runSize, report }: ExperimentContext): Promise<Findings> {
   const tally: Tally = {
     ...{ sent: 0, authentic: 0, unanswered: 0 },
     ...{ acceptedWrongly: [], refusedWrongly: [], otherProblem: new Map<string, number>(), serverErrors: [] },
@@ -78,9 +70,6 @@ async function sendMutated(context: ExperimentContext): Promise<Findings> {
   const wrong = [...tally.acceptedWrongly, ...tally.refusedWrongly, ...tally.serverErrors];
   for (const line of wrong.slice(0, 20)) report(line);
   for (const [line, count] of tally.otherProblem) report(`${count} × ${line}`);
-  const scan = await scanForSecrets(target);
-  for (const line of scan.found) report(`found: ${line}`);
-  const core = runSize === 'long' ? await abortWithCore(target) : undefined;
   const others = [...tally.otherProblem.values()].reduce((sum, count) => sum + count, 0);
   return {
     figures: [
@@ -91,21 +80,9 @@ async function sendMutated(context: ExperimentContext): Promise<Findings> {
       exactly('requests refused for an undocumented reason', others, 0),
       exactly('requests answered with 5xx', tally.serverErrors.length, 0),
       observed('connections closed without an answer', tally.unanswered),
-      exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
-      ...(core === undefined
-        ? []
-        : [observed('secrets found in the core file of the aborted service', core.found.length)]),
     ],
-    notes: [`Seed ${SEED}.`, scanNote(scan), ...(runSize === 'long' ? [coreNote(core)] : [])],
+    notes: [`Seed ${SEED}.`],
   };
-}
-
-function coreNote(core: Core | undefined): string {
-  if (core === undefined) return 'There was no core file: the kernel wrote none.';
-  const size = `The core file (${Math.round(core.bytes / 1e6)} MB)`;
-  return core.found.length === 0
-    ? `${size} contains no secret.`
-    : `${size} contains ${core.found.join(', ')}.`;
 }
 
 type Sending = {

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 import { signatureHeaders } from '../../test/support/sign.ts';
-import type { ExperimentContext } from '../experiment.ts';
+import type { ExperimentContext, Findings } from '../experiment.ts';
+import { exactly } from '../figures.ts';
 import { findWithin } from '../support/poll.ts';
 import { mediaServerSettings, startDatabase } from '../support/signed-client.ts';
 
@@ -23,18 +23,35 @@ export type Target = {
   readonly log: () => string;
   /** Every process of the run. */
   readonly processes: ProcessWatch;
-  readonly startedMs: number;
   /** PostgreSQL's URL; undefined on SQLite. */
   readonly databaseUrl: string | undefined;
 };
 
-/** `environment` overrides the settings of the service. */
-export async function startTarget(
+type TargetOptions = {
+  readonly database: DatabaseName;
+  /** Overrides the settings of the service. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+/** Starts a service that has secrets, attacks it, and then searches everything that it wrote for them. */
+export async function attackTarget(
+  context: ExperimentContext,
+  options: TargetOptions,
+  attack: (target: Target) => Promise<Findings>,
+): Promise<Findings> {
+  const target = await startTarget(context, options);
+  await plantSecrets(target);
+  const { figures, notes = [], ...others } = await attack(target);
+  const scan = await scanForSecrets(target);
+  for (const line of scan.found) context.report(`found: ${line}`);
+  const found = exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0);
+  return { ...others, figures: [...figures, found], notes: [...notes, scanNote(scan)] };
+}
+
+async function startTarget(
   { cleanUp }: ExperimentContext,
-  database: DatabaseName,
-  environment: Readonly<Record<string, string>> = {},
+  { database, environment }: TargetOptions,
 ): Promise<Target> {
-  const startedMs = Date.now();
   const processes = watchProcesses();
   cleanUp(processes.close);
   const livekit = await startLivekit();
@@ -64,7 +81,7 @@ export async function startTarget(
   const password =
     databaseUrl === undefined ? [] : [{ name: 'DATABASE_URL', secret: new URL(databaseUrl).password }];
   return {
-    ...{ fleet, instance, livekit, databaseUrl, processes, startedMs },
+    ...{ fleet, instance, livekit, databaseUrl, processes },
     planted: [
       { name: 'API_SECRET', secret: fleet.keys.apiSecret },
       { name: 'LIVEKIT_API_SECRET', secret: livekit.apiSecret },
@@ -79,7 +96,7 @@ export async function startTarget(
 type Planted = { readonly name: string; readonly secret: string };
 
 /** Lets the service create secrets: of a webhook (twice) and of an API key. */
-export async function plantSecrets({ fleet, instance, planted }: Target): Promise<void> {
+async function plantSecrets({ fleet, instance, planted }: Target): Promise<void> {
   const readSecret = (created: unknown): string => {
     const { secret }: { secret?: unknown } = Object(created);
     if (typeof secret !== 'string') throw new Error('the service made something without a secret');
@@ -99,7 +116,7 @@ type Scan = {
 };
 
 /** Searches all places for each secret: as text, in hexadecimal and in base64. */
-export async function scanForSecrets(target: Target): Promise<Scan> {
+async function scanForSecrets(target: Target): Promise<Scan> {
   const places = await readPlaces(target);
   const found = places.flatMap(([place, bytes]) =>
     target.planted
@@ -125,17 +142,15 @@ function listForms(secret: string): readonly string[] {
 }
 
 async function readPlaces(target: Target): Promise<readonly (readonly [string, Buffer])[]> {
-  const { databaseUrl, fleet, processes, startedMs } = target;
+  const { databaseUrl, fleet, processes } = target;
   const folder = dirname(fleet.dataDir);
   const seen = processes.seen();
   const files = await filesIn(folder);
-  const cores = await findCoreFiles([folder, fleet.dataDir], startedMs);
   return [
     ['the log', Buffer.from(target.log())],
     ['the metrics', await readMetrics(target)],
     [`arguments and titles of ${seen.length} processes`, Buffer.concat(seen)],
     [`${files.length} files of the database and its folder`, Buffer.concat(files)],
-    [`${cores.length} core files`, Buffer.concat(cores.map(([, bytes]) => bytes))],
     ...(databaseUrl === undefined
       ? []
       : [['the dump of PostgreSQL', await dumpDatabase(databaseUrl)] as const]),
@@ -143,7 +158,7 @@ async function readPlaces(target: Target): Promise<readonly (readonly [string, B
 }
 
 /** Returns a note for the document that lists the searched places. */
-export function scanNote({ places }: Scan): string {
+function scanNote({ places }: Scan): string {
   return `Searched: ${places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`;
 }
 
@@ -225,52 +240,6 @@ async function findDescendants(root: number): Promise<readonly number[]> {
 /** Returns an empty buffer if the process has ended. */
 async function readProcessFile(pid: number, file: string): Promise<Buffer> {
   return await readFile(`/proc/${pid}/${file}`).catch(() => Buffer.alloc(0));
-}
-
-/** Finds the core files that were written since, in the given folders and in those where the kernel puts them. */
-async function findCoreFiles(
-  folders: readonly string[],
-  sinceMs: number,
-): Promise<readonly (readonly [path: string, bytes: Buffer])[]> {
-  const pattern = (await readFile('/proc/sys/kernel/core_pattern', 'utf8').catch(() => 'core')).trim();
-  const own = isAbsolute(pattern) ? [dirname(pattern)] : [];
-  const usual = [process.cwd(), tmpdir(), '/var/crash', '/var/lib/systemd/coredump'];
-  const found: (readonly [string, Buffer])[] = [];
-  for (const folder of new Set([...folders, ...own, ...usual])) {
-    for (const name of await readdir(folder).catch(() => [])) {
-      if (!/^core(\.|$)|\.core$|\.crash$/.test(name)) continue;
-      const path = join(folder, name);
-      const facts = await stat(path);
-      if (facts.isFile() && facts.mtimeMs >= sinceMs) found.push([path, await readFile(path)]);
-    }
-  }
-  return found;
-}
-
-export type Core = {
-  readonly bytes: number;
-  /** The names of the secrets that it contains. */
-  readonly found: readonly string[];
-};
-
-/** Raises the limit of core files of the service, aborts it, and searches the core file. Undefined if the kernel wrote none. */
-export async function abortWithCore({ fleet, instance, planted }: Target): Promise<Core | undefined> {
-  const abortedMs = Date.now() - 1_000;
-  await promisify(execFile)('prlimit', ['--pid', `${instance.pid}`, '--core=unlimited:']);
-  process.kill(instance.pid, 'SIGABRT');
-  await findWithin({ everyMs: 100, withinMs: 30_000 }, async () => !(await isRunning(instance.pid)));
-  const [core] = await findCoreFiles([dirname(fleet.dataDir)], abortedMs);
-  if (core === undefined) return undefined;
-  const [path, bytes] = core;
-  await rm(path);
-  const found = planted.filter(({ secret }) => listForms(secret).some((form) => bytes.includes(form)));
-  return { bytes: bytes.length, found: found.map(({ name }) => name) };
-}
-
-/** The kernel writes the core file before the process becomes a zombie or is gone. */
-async function isRunning(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
-  return stat !== undefined && !/\) [ZX] /.test(stat);
 }
 
 /** Registers a webhook; resolves to its id. Undefined if the URL is refused. */

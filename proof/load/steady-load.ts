@@ -8,9 +8,8 @@ import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
 import { atMost, exactly, type Figure, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
-import { pollEvery } from '../support/poll.ts';
 import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';
-import { mediaServerSettings, startService } from '../support/signed-client.ts';
+import { mediaServerSettings, type SignedClient, startService } from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
 
 const SEED = 20_261_125;
@@ -32,20 +31,8 @@ const IDLE_SECONDS = { long: 60, short: 0 } as const;
 /** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
 const MAX_GROWTH_MB = 15;
 
-/** Interval of the timer whose delays are the lag. */
-export const TIMER_MS = 10;
-
-export const LAG_SIGNAL = 'SIGUSR2';
-
-/** Prefix of the line that the preload prints. The median, the 99th percentile and the maximum in milliseconds follow. */
-export const LAG_LINE = 'event-loop lag in ms: ';
-
-/** Environment of an instance whose event-loop lag can be measured. */
-const LAG_PRELOAD = {
-  NODE_OPTIONS: `--import ${new URL('event-loop-preload.ts', import.meta.url)}`,
-};
-
-const untilPrinted = pollEvery({ everyMs: 20, withinMs: 10_000 });
+/** Node records the time between two runs of this timer. */
+const TIMER_MS = 10;
 
 export const steadyLoad: Experiment = { name: 'steady-load', run: loadSteadily };
 
@@ -53,7 +40,10 @@ async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Pr
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
-  const service = { environment: { ...mediaServerSettings(livekit), ...LAG_PRELOAD }, connections: CALLERS };
+  const service = {
+    environment: { ...mediaServerSettings(livekit), METRICS: 'signed' },
+    connections: CALLERS,
+  };
   const { fleet, instance, client } = await startService({ cleanUp }, service);
   const observer = await startDeliveryObserver({ fleet, instance, webhooks: 1 });
   cleanUp(observer.close);
@@ -65,10 +55,12 @@ async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Pr
   const full = await callFor(CAPACITY_SECONDS[runSize], callers);
   const capacity = full.requests / CAPACITY_SECONDS[runSize];
   report(`capacity ${capacity.toFixed(0)} requests/s`);
-  const { result, lag } = await withEventLoopLag(instance, () =>
-    watched(instance, () => callFor(LOAD_SECONDS[runSize], { ...callers, turn: paced(capacity * SHARE) })),
+  // Each reading begins a new measurement.
+  await readLag(client);
+  const { ledger, samples } = await watched(instance, () =>
+    callFor(LOAD_SECONDS[runSize], { ...callers, turn: paced(capacity * SHARE) }),
   );
-  const { ledger, samples } = result;
+  const lag = await readLag(client);
   for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) report(failure);
   const idle = runSize === 'long' ? await idleFigures(instance) : [];
   return {
@@ -76,7 +68,7 @@ async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Pr
       observed('capacity', Math.round(capacity), ' requests/s'),
       observed('minutes of load', LOAD_SECONDS[runSize] / 60),
       ...loadFigures(ledger, LOAD_SECONDS[runSize]),
-      ...lagFigures(lag),
+      ...lag,
       ...(runSize === 'long' ? growthFigures(samples) : []),
       observed('deliveries under load', observer.tally().distinct),
       exactly('deliveries with a wrong signature', observer.tally().wrongSignatures, 0),
@@ -142,12 +134,14 @@ function byName<Value>(values: ReadonlyMap<string, Value>): readonly (readonly [
   return [...values].toSorted(([one], [other]) => one.localeCompare(other));
 }
 
-function lagFigures({ medianMs, p99Ms, maximumMs }: EventLoopLag): readonly Figure[] {
-  return [
-    observed('event-loop lag, median', medianMs, ' ms'),
-    observed('event-loop lag, p99', p99Ms, ' ms'),
-    observed('event-loop lag, maximum', maximumMs, ' ms'),
-  ];
+/** How late a timer ran in the process of the service since the last reading, by its own metrics. */
+async function readLag(client: SignedClient): Promise<readonly Figure[]> {
+  const { text } = await client.call('GET', '/metrics');
+  const shares = { median: 'p50', p99: 'p99', maximum: 'max' };
+  return Object.entries(shares).map(([name, share]) => {
+    const seconds = new RegExp(`^nodejs_eventloop_lag_${share}_seconds (\\S+)`, 'm').exec(text)?.[1];
+    return observed(`event-loop lag, ${name}`, Math.max(0, 1000 * Number(seconds) - TIMER_MS), ' ms');
+  });
 }
 
 function growthFigures(samples: readonly Sample[]): readonly Figure[] {
@@ -186,29 +180,4 @@ async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {
 
 function round(value: number): number {
   return Math.round(value * 100) / 100;
-}
-
-/** How late the timer ran in the process of the service. */
-type EventLoopLag = { readonly medianMs: number; readonly p99Ms: number; readonly maximumMs: number };
-
-/** Measures the event-loop lag of an instance with {@link LAG_PRELOAD} while `work` runs. Works once for an instance. */
-async function withEventLoopLag<Result>(
-  { pid, output }: FleetInstance,
-  work: () => Promise<Result>,
-): Promise<{ readonly result: Result; readonly lag: EventLoopLag }> {
-  process.kill(pid, LAG_SIGNAL);
-  const result = await work();
-  process.kill(pid, LAG_SIGNAL);
-  return { result, lag: await untilPrinted(async () => lagIn(output())) };
-}
-
-function lagIn(output: string): EventLoopLag | undefined {
-  const line = output.split('\n').find((one) => one.startsWith(LAG_LINE));
-  // The last number is complete if a line end follows it.
-  if (line === undefined || !output.includes(`${line}\n`)) return undefined;
-  const [medianMs = Number.NaN, p99Ms = Number.NaN, maximumMs = Number.NaN] = line
-    .slice(LAG_LINE.length)
-    .split(' ')
-    .map(Number);
-  return { medianMs, p99Ms, maximumMs };
 }

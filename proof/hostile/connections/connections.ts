@@ -4,7 +4,7 @@ import type { FleetInstance } from '../../../test/server/webhooks/support/instan
 import { RawConnection } from '../../../test/support/raw-http.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { exactly, type Figure, observed } from '../../figures.ts';
-import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
+import { attackTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
 import { type AttackName, type AttackReport, attack } from './attacks.ts';
 
@@ -96,12 +96,14 @@ const HIDDEN: Readonly<Record<string, string>> = {
 
 const MOMENTS_MS = 5_000;
 
-export const hostileConnections: Experiment = { name: 'hostile-connections', run: attackConnections };
+export const hostileConnections: Experiment = {
+  name: 'hostile-connections',
+  run: (context) =>
+    attackTarget(context, { database: 'SQLite' }, (target) => attackConnections(target, context)),
+};
 
-async function attackConnections(context: ExperimentContext): Promise<Findings> {
+async function attackConnections(target: Target, context: ExperimentContext): Promise<Findings> {
   const { runSize, report: reportLine } = context;
-  const target = await startTarget(context, 'SQLite');
-  await plantSecrets(target);
   raiseDescriptors(process.pid);
   const { served, calm } = await measureCalm(target.instance, target, runSize);
   const { stage: framed, result: framing } = await whileServed(served, 'framing', () =>
@@ -127,10 +129,7 @@ async function attackConnections(context: ExperimentContext): Promise<Findings> 
       : { served, calm };
     figures.push(...(await attackWith(crowd, { context, ...ground })));
   }
-  const scan = await scanForSecrets(target);
-  for (const line of scan.found) reportLine(`found: ${line}`);
-  figures.push(exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0));
-  return { figures, notes: [scanNote(scan)] };
+  return { figures };
 }
 
 type Attacked = { readonly context: ExperimentContext; readonly served: Served; readonly calm: Stage };
