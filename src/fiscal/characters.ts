@@ -21,7 +21,7 @@ export const LETTER_SHIFT = 23;
 export const KIND_SHIFT = 28;
 
 /** The letters that omocodia uses for 0 to 9, DM 23 December 1976, art. 6. */
-export const SUBSTITUTES = 'LMNPQRSTUV';
+const SUBSTITUTES = 'LMNPQRSTUV';
 /** The letters for January to December, DM 23 December 1976, art. 4. */
 export const MONTH_LETTERS = 'ABCDEHLMPRST';
 

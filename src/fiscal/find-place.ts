@@ -6,7 +6,7 @@ import { lastMatch, lookUpPlace, MISSING_PLACE, type PlaceMatch } from './look-u
 import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
 import { AMBIGUOUS_PLACE, candidates, readProvince, UNKNOWN_PLACE } from './place-candidates.ts';
-import { provinceNumber, readRecords, recordAt } from './place-records.ts';
+import { FOREIGN, readRecords, recordAt } from './place-records.ts';
 import { splitProvince, stateNames } from './place-spellings.ts';
 import { suggestPlaces } from './suggest-places.ts';
 
@@ -137,8 +137,6 @@ const placesMeant = (query: PlaceQuery): PlacesMeant => {
 };
 
 const SUGGESTIONS = 5;
-
-const FOREIGN = provinceNumber('EE');
 
 /** The ended place that has this name comes first. */
 const alternativePlaces = (date: number, chosen: number): Place[] => {

@@ -18,7 +18,7 @@ import {
   UNKNOWN_PLACE,
 } from './place-candidates.ts';
 import { LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
-import { ALIAS, allRecords, hasEndedBefore, provinceNumber, successorAt } from './place-records.ts';
+import { ALIAS, allRecords, FOREIGN, hasEndedBefore, successorAt } from './place-records.ts';
 import {
   alternativeNames,
   splitProvince,
@@ -221,8 +221,6 @@ const lookUpLoosely: LookUp = (name, search) => {
     forEachLooseMatch(spelling, (record) => addCandidate(record, search));
   return chooseCandidate(name, search.date);
 };
-
-const FOREIGN = provinceNumber('EE');
 
 /**
  * Matches names without the small words that people leave out or change (`Reggio Calabria`, `San Giorgio Cremano`), and

@@ -73,8 +73,8 @@ export const match = (code: string, person: KnownPerson, options: CheckOptions):
   if (given.givenName) compared.push(lettersPart('givenName', text, person));
   if (given.sex) compared.push(sexPart());
   if (given.birthDate) {
-    compared.push(dayPart(inspected.date % 100, parts.day));
-    compared.push(monthPart(((inspected.date / 100) | 0) % 100, parts.month));
+    compared.push(numberPart('day', inspected.date % 100, parts.day));
+    compared.push(numberPart('month', ((inspected.date / 100) | 0) % 100, parts.month));
     compared.push(yearPart());
   }
   if (given.birthplace) compared.push(birthplacePart());
@@ -166,29 +166,27 @@ const valuePart = (part: MatchPartName, expected: string | number, found: string
 });
 
 /**
- * Makes parts with a number, one matching part for each number. Nearly all results consist of them. The list has its full
- * length at once, because engines hash the indices of sparse arrays.
+ * Matching parts with a number, from the first number on. Nearly all results consist of them, so one is made for each number.
+ * The lists have their full lengths at once, because engines hash the indices of sparse arrays.
  */
-const numberPart = (part: 'day' | 'month' | 'year', first: number, count: number) => {
-  const known = new Array<MatchPart | undefined>(count).fill(undefined);
-  return (expected: number, found: number): MatchPart => {
-    const at = found - first;
-    if (expected !== found || at < 0 || at >= count) return valuePart(part, expected, found);
-    const made = known[at] ?? Object.freeze(valuePart(part, expected, found));
-    known[at] = made;
-    return made;
-  };
+const NUMBER_PARTS = {
+  day: { first: 1, known: new Array<MatchPart | undefined>(31).fill(undefined) },
+  month: { first: 1, known: new Array<MatchPart | undefined>(12).fill(undefined) },
+  year: { first: 1800, known: new Array<MatchPart | undefined>(400).fill(undefined) },
 };
 
-const dayPart = numberPart('day', 1, 31);
-
-const monthPart = numberPart('month', 1, 12);
-
-const ofYear = numberPart('year', 1800, 400);
+const numberPart = (part: keyof typeof NUMBER_PARTS, expected: number, found: number): MatchPart => {
+  const { first, known } = NUMBER_PARTS[part];
+  const at = found - first;
+  if (expected !== found || at < 0 || at >= known.length) return valuePart(part, expected, found);
+  const made = known[at] ?? Object.freeze(valuePart(part, expected, found));
+  known[at] = made;
+  return made;
+};
 
 const SAME_SEX = {
-  F: Object.freeze(valuePart('sex', 'F', 'F')),
-  M: Object.freeze(valuePart('sex', 'M', 'M')),
+  F: Object.freeze({ part: 'sex', matches: true, expected: 'F', found: 'F' }),
+  M: Object.freeze({ part: 'sex', matches: true, expected: 'M', found: 'M' }),
 } as const;
 
 const sexPart = (): MatchPart => {
@@ -222,7 +220,7 @@ const lettersAt = (bytes: Uint8Array, at: number): string =>
 const yearPart = (): MatchPart => {
   const expected = (inspected.date / 10_000) | 0;
   const isSame = expected % 100 === parts.twoDigitYear;
-  return ofYear(expected, isSame ? expected : (parts.birthDate / 10_000) | 0);
+  return numberPart('year', expected, isSame ? expected : (parts.birthDate / 10_000) | 0);
 };
 
 const birthplacePart = (): MatchPart => {

@@ -1,5 +1,7 @@
 /** Finds the names of the index that a typed text may mean, and how well they fit: the lower the rank, the better. */
+
 import { fold, folded, foldedLength } from './fold-name.ts';
+import { unicodePattern } from './latin-letters.ts';
 import {
   LETTER,
   LETTER_KEYS,
@@ -10,7 +12,6 @@ import {
   WORD_START,
 } from './place-index.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
-import { unicodePattern } from './unicode-pattern.ts';
 
 /** Called with an entry of the index and its rank. */
 export type VisitEntry = (entry: number, rank: number) => void;
@@ -27,7 +28,7 @@ export const MIDDLE_OF_NAME = RANKS.word;
 export const foldWords = (typed: string): void => {
   wordEnds.length = 0;
   let end = 0;
-  for (const word of typed.slice(0, folded.length).split(betweenWords())) {
+  for (const word of typed.slice(0, folded.length).split(unicodePattern(BETWEEN_WORDS))) {
     fold(word);
     end += foldedLength;
     if (foldedLength > 0) wordEnds.push(end);
@@ -40,7 +41,7 @@ export const typedWordEnds = (): readonly number[] => wordEnds;
 
 const wordEnds: number[] = [];
 
-const betweenWords = unicodePattern('[^\\p{L}\\p{M}\\d]+');
+const BETWEEN_WORDS = '[^\\p{L}\\p{M}\\d]+';
 
 /**
  * Visits names in which a word begins with the text, or words begin with the words of the text. May visit a name more than

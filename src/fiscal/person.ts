@@ -31,8 +31,6 @@ export type Person = {
  */
 export type PersonWarning = 'place-not-in-force' | 'place-ended' | 'names-after-comma';
 
-const NOT_IN_FORCE: PersonFault = Object.freeze(fault({ field: 'birthplace', reason: 'not-in-force' }));
-
 type NameField = 'surname' | 'givenName';
 
 const nameFault = (field: NameField, reason: NameFault | 'missing' | 'contradiction'): PersonFault =>
@@ -137,7 +135,8 @@ export const personFaults = (data: Data | null | undefined, options: FaultOption
   if (slot < 0) {
     const query = { name, province, date: isDateGood ? date : today };
     faults.push(placeFault(options.suggest === false ? notFoundBriefly(slot, query) : notFound(slot, query)));
-  } else if (options.strict === true && isDateGood && !inspected.wasInForce) faults.push(NOT_IN_FORCE);
+  } else if (options.strict === true && isDateGood && !inspected.wasInForce)
+    faults.push(fault({ field: 'birthplace', reason: 'not-in-force' }));
   return faults;
 };
 
@@ -148,13 +147,13 @@ export const personWarnings = (): readonly PersonWarning[] =>
   ] ?? [];
 
 const WARNINGS: readonly (readonly PersonWarning[])[] = [
-  [],
-  ['place-not-in-force' as const],
-  ['place-ended' as const],
-  ['names-after-comma' as const],
-  ['place-not-in-force' as const, 'names-after-comma' as const],
-  ['place-ended' as const, 'names-after-comma' as const],
-].map((warnings) => Object.freeze(warnings));
+  Object.freeze([]),
+  Object.freeze(['place-not-in-force'] as const),
+  Object.freeze(['place-ended'] as const),
+  Object.freeze(['names-after-comma'] as const),
+  Object.freeze(['place-not-in-force', 'names-after-comma'] as const),
+  Object.freeze(['place-ended', 'names-after-comma'] as const),
+];
 
 const EARLIEST_BIRTH = 18_500_101;
 

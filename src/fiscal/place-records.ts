@@ -106,6 +106,9 @@ export const recordName = (records: PlaceRecords, record: number): string =>
 export const provinceNumber = (abbreviation: string): number =>
   (abbreviation.charCodeAt(0) - 65) * 26 + abbreviation.charCodeAt(1) - 65;
 
+/** The number of EE, which is written for states. */
+export const FOREIGN = 4 * 26 + 4;
+
 export const provinceText = (province: number): string =>
   String.fromCharCode(65 + ((province / 26) | 0), 65 + (province % 26));
 
@@ -289,8 +292,7 @@ const unpackName = (records: PlaceRecords, line: string, start: number): number 
 };
 
 /** 1 for characters that can follow a name. */
-const MARKS: Uint8Array = (() => {
-  const marks = new Uint8Array(128);
-  marks[PERIOD] = marks[ALIAS_MARK] = marks[END_MARK] = 1;
-  return marks;
-})();
+const MARKS: Uint8Array = new Uint8Array(128)
+  .fill(1, PERIOD, PERIOD + 1)
+  .fill(1, ALIAS_MARK, ALIAS_MARK + 1)
+  .fill(1, END_MARK, END_MARK + 1);
