@@ -1303,7 +1303,7 @@ type Delivery struct {
 	NextAttemptAt *string `json:"nextAttemptAt"`
 	// Whether it waits for an earlier delivery of its room, because its webhook asks for order
 	Waiting bool `json:"waiting"`
-	// Every attempt, oldest first
+	// Every attempt, oldest first; the newest 20 after many replays
 	Attempts []DeliveryAttemptsItem `json:"attempts"`
 }
 

@@ -61,13 +61,11 @@ export async function fill({ run }: Filler, { rooms, webhooks, events, deliverie
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${deliveries}),
     numbered as (select id, row_number() over (order by "createdAt", id) - 1 as place from webhooks)
     insert into deliveries
-      (id, "webhookId", "eventId", "eventName", state, "dueAt", "createdAt", "endedAt", attempts, "roundAttempts")
+      (id, "webhookId", "eventId", "eventName", state, "dueAt", "createdAt", "endedAt", attempts, "roundAttempts", log)
     select 'dlv_filled' || n, numbered.id, 'evt_filled' || n, ${type},
-      case when n % 20 = 0 then 'failed' else 'delivered' end, ${at(deliveries)}, ${at(deliveries)}, ${at(deliveries)}, 1, 1
+      case when n % 20 = 0 then 'failed' else 'delivered' end, ${at(deliveries)}, ${at(deliveries)}, ${at(deliveries)}, 1, 1,
+      '[[' || (${at(deliveries)}) || ',5,' || case when n % 20 = 0 then 500 else 200 end || ',null,"ok"]]'
     from numbers join numbered on numbered.place = case when n % 2 = 0 then 0 else n % ${webhooks} end`);
-  await run(`
-    insert into attempts ("deliveryId", number, "startedAt", "durationMs", "statusCode", "responseBody")
-    select id, 1, "createdAt", 5, case when state = 'failed' then 500 else 200 end, 'ok' from deliveries`);
   // PostgreSQL does this by itself within minutes of so many new rows.
   await run('analyze');
 }

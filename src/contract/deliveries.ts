@@ -145,7 +145,9 @@ export const DeliverySchema = Type.Object(
       description: 'Whether it waits for an earlier delivery of its room, because its webhook asks for order',
       examples: [false],
     }),
-    attempts: Type.Array(AttemptSchema, { description: 'Every attempt, oldest first' }),
+    attempts: Type.Array(AttemptSchema, {
+      description: 'Every attempt, oldest first; the newest 20 after many replays',
+    }),
   },
   { $id: 'Delivery', description: 'One event for one webhook' },
 );

@@ -1425,7 +1425,7 @@ class Delivery(TypedDict):
     nextAttemptAt: Optional[str]
     # Whether it waits for an earlier delivery of its room, because its webhook asks for order
     waiting: bool
-    # Every attempt, oldest first
+    # Every attempt, oldest first; the newest 20 after many replays
     attempts: list[DeliveryAttemptsItem]
 
 

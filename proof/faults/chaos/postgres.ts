@@ -90,7 +90,7 @@ export const FREEZE_POINTS = [
   { name: 'storing outcomes of deliveries', text: RECORD_FIRST_ATTEMPTS, passage: 'passes' },
   {
     name: 'with locked deliveries, storing the outcomes of those in order',
-    text: 'select id, attempts, "leaseOwner", "webhookId", "orderingKey" from deliveries',
+    text: 'select id, "leaseOwner", "webhookId", "orderingKey", log from deliveries',
     passage: 'passes',
   },
   {

@@ -69,7 +69,10 @@ function eraseEvents(
 
 type Database = Pick<Connection, 'db' | 'dialect'>;
 
-/** Deliveries are created at the instant of their event, and are found by it, webhook by webhook. */
+/**
+ * Deliveries are created at the instant of their event, and are found by it, webhook by webhook. The last value of each
+ * attempt in a log is the response.
+ */
 async function eraseResponses({ db, dialect }: Database, events: readonly FoundEvent[]): Promise<void> {
   if (events.length === 0) return;
   const isOf = sql`"createdAt" ${dialect.oneOf([...new Set(events.map(({ createdAt }) => createdAt))])}
@@ -77,8 +80,21 @@ async function eraseResponses({ db, dialect }: Database, events: readonly FoundE
   const { rows: webhooks } = await sql<{ id: string }>`
     select id from webhooks union all select id from ${sql.table('deletedWebhooks')}`.execute(db);
   const ofWebhook = sql`"webhookId" ${dialect.oneOf(webhooks.map(({ id }) => id))}`;
+  const [withoutResponses, hasResponse] =
+    dialect.engine === 'SQLite'
+      ? [
+          sql`(select json_group_array(json_set(value, '$[#-1]', null)) from json_each(log))`,
+          sql`exists (select 1 from json_each(log) where json_extract(value, '$[#-1]') is not null)`,
+        ]
+      : [
+          sql`(
+            select jsonb_agg(jsonb_set(attempt, '{-1}', 'null') order by place)::text
+            from jsonb_array_elements(log::jsonb) with ordinality as one (attempt, place)
+          )`,
+          sql`log::jsonb @? '$[*][last] ? (@ != null)'`,
+        ];
   await sql`
-    update attempts set "responseBody" = null where "responseBody" is not null and "deliveryId" in (
+    update deliveries set log = ${withoutResponses} where log is not null and ${hasResponse} and id in (
       select id from deliveries where ${ofWebhook} and state <> 'pending'
         and state in ('delivered', 'failed', 'cancelled') and ${isOf}
       union all
@@ -313,7 +329,7 @@ function eraseSession(
 /** Tables with columns that had the person; see docs/privacy.md. */
 const SAMPLED = [
   ...['events', 'participantSessions', 'publishedTracks', 'transcriptions', 'segments', 'turns'],
-  ...['auditEntries', 'blocks', 'attempts'],
+  ...['auditEntries', 'blocks', 'deliveries'],
 ];
 
 async function refreshStatistics({ db, dialect }: Connection): Promise<void> {

@@ -205,7 +205,8 @@ function deliveryTables({ text, integer }: ColumnTypes): Statements {
       "claimableAt" ${integer} generated always as (${CLAIMABLE_AT}) stored,
       "orderingKey" ${text},
       "sequence" ${integer},
-      "waiting" ${integer}
+      "waiting" ${integer},
+      "log" ${text}
     )`,
     // A delivery that waits for an earlier one of its room is not in this index, so that a claim never walks over it.
     sql`create index "deliveriesClaimable" on "deliveries" ("webhookId", "claimableAt")
@@ -218,16 +219,6 @@ function deliveryTables({ text, integer }: ColumnTypes): Statements {
       where state = 'pending'`,
     sql`create index "deliveriesOfOrder" on "deliveries" ("webhookId", "orderingKey", "sequence")
       where state = 'pending' and "orderingKey" is not null`,
-    sql`create table "attempts" (
-      "deliveryId" ${text} not null,
-      "number" ${integer} not null,
-      "startedAt" ${integer} not null,
-      "durationMs" ${integer} not null,
-      "statusCode" ${integer},
-      "error" ${text},
-      "responseBody" ${text},
-      constraint "attemptsKey" primary key ("deliveryId", "number")
-    )`,
   ];
 }
 

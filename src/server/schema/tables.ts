@@ -14,7 +14,7 @@ import type { Block, RoomRecord } from '../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
 import type { UsageRow } from '../usage/store.ts';
-import type { Attempt, Delivery, Webhook } from '../webhooks/store.ts';
+import type { Delivery, Webhook } from '../webhooks/store.ts';
 
 /** The database, or one of its transactions, for the methods of a store. */
 export type Connection = StorageConnection<Tables>;
@@ -32,7 +32,6 @@ export type Tables = {
   readonly webhooks: WebhookRow;
   readonly deletedWebhooks: DeletedWebhookRow;
   readonly deliveries: DeliveryRow;
-  readonly attempts: Attempt;
   readonly instances: InstanceRow;
   readonly leases: LeaseRow;
   readonly usage: UsageRow & { readonly prefix: string };
@@ -78,8 +77,14 @@ type DeletedWebhookRow = {
   readonly deletedAt: number;
 };
 
-/** The database computes `claimableAt`: dueAt, or the end of the lease when that is later. */
-type DeliveryRow = Delivery & { readonly claimableAt: GeneratedAlways<number> };
+/**
+ * `log` is a list as JSON text, null before the first attempt. The database computes `claimableAt`: dueAt, or the end of the
+ * lease when that is later.
+ */
+type DeliveryRow = Delivery & {
+  readonly log: string | null;
+  readonly claimableAt: GeneratedAlways<number>;
+};
 
 /** A running instance of the service. `keyIds` is a list as JSON text. */
 type InstanceRow = {

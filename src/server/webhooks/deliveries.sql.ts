@@ -6,20 +6,19 @@ import type { Connection, Tables } from '../schema/tables.ts';
 import { claimDeliveries, claimFollowing } from './claim-deliveries.sql.ts';
 import { countByPart, countPending, listTried } from './count-deliveries.sql.ts';
 import {
-  DELIVERY_COLUMNS,
-  deliveryColumns,
   type InsertedDelivery,
   insertDeliveries,
   insertOrdered,
   isEnded,
   isInState,
+  loggedColumns,
   orderLocks,
   splitByOrder,
+  toLogged,
 } from './delivery-rows.sql.ts';
 import { purgeDeliveries } from './purge-deliveries.sql.ts';
 import { recordOutcomes } from './record-outcomes.sql.ts';
 import type {
-  Attempt,
   ClaimRequest,
   Delivery,
   DeliveryJob,
@@ -29,6 +28,8 @@ import type {
   NewDelivery,
 } from './store.ts';
 import { toWebhook } from './webhooks.sql.ts';
+
+type LoggedRow = Parameters<typeof toLogged>[0];
 
 export function createDeliveryStore(connection: Connection): DeliveryStore {
   const { db } = connection;
@@ -43,18 +44,15 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     },
     release: (owner, ids) => releaseLeases(connection, owner, ids),
     recordOutcomes: (owner, outcomes) => recordOutcomes(connection, owner, outcomes),
-    list: (query) => listDeliveries(connection, query),
-    find: (webhookId, id) =>
-      db
-        .selectFrom('deliveries')
-        .select(DELIVERY_COLUMNS)
-        .where('id', '=', id)
-        .where('webhookId', '=', webhookId)
-        .executeTakeFirst(),
+    list: async (query) => (await listDeliveries(connection, query)).map(toLogged),
+    find: async (webhookId, id) => {
+      const { rows } = await sql<LoggedRow>`
+        select ${loggedColumns} from deliveries where id = ${id} and "webhookId" = ${webhookId}`.execute(db);
+      return rows.map(toLogged)[0];
+    },
     countByPart: (query) => countByPart(connection, query),
     countPending: (webhookId, limit) => countPending(connection, webhookId, limit),
     listTried: (webhookId, limit) => listTried(connection, webhookId, limit),
-    listAttempts: (deliveryIds) => listAttempts(connection, deliveryIds),
     replay: (webhookId, id, now) => replayDelivery(connection, { webhookId, id, now }),
     replayFailed: (webhookId, since, now) => replayFailed(connection, { webhookId, since, now }),
     nextClaimableAt: (exceptWebhooks) => nextClaimableAt(connection, exceptWebhooks),
@@ -175,14 +173,14 @@ async function releaseLeases(connection: Connection, owner: string, ids: readonl
  * Scans an index once for each state, in the order of the list. The scan of the pending state ends with the page: until a
  * vacuum PostgreSQL keeps an index entry of every delivery that ever was pending, and would have to pass all of them.
  */
-async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly Delivery[]> {
+async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly LoggedRow[]> {
   const { state, limit, eventId } = query;
   if (eventId !== undefined) return await listOfEvent(db, query, eventId);
   const newest = sql`order by "createdAt" desc, id desc limit ${limit}`;
   if (state !== undefined) return (await walk(query, state, sql`0`).execute(db)).rows;
   const walks = ENDED_STATES.map((one) => sql`select * from (${walk(query, one, sql`0`)}) as one_state`);
   const pageBegins = sql`(select case when count(*) = ${limit} then min("createdAt") else 0 end from ended)`;
-  const { rows } = await sql<Delivery>`
+  const { rows } = await sql<LoggedRow>`
     with ended as materialized (${sql.join(walks, sql` union all `)} ${newest})
     select * from ended union all select * from (${walk(query, 'pending', pageBegins)}) as pending
     ${newest}`.execute(db);
@@ -197,17 +195,17 @@ async function listOfEvent(
   db: Connection['db'],
   { webhookId, state, limit, after }: DeliveryQuery,
   eventId: string,
-): Promise<readonly Delivery[]> {
+): Promise<readonly LoggedRow[]> {
   const isAfter =
     after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
   const states = state === undefined ? [isInState('pending'), isEnded] : [isInState(state)];
   const ofEvent = states.map(
     (isMeant) => sql`
-      select ${deliveryColumns} from deliveries
+      select ${loggedColumns} from deliveries
       where "webhookId" = ${webhookId} and ${isMeant} and "eventId" = ${eventId}
         and "createdAt" = (select "createdAt" from events where id = ${eventId}) ${isAfter}`,
   );
-  const { rows } = await sql<Delivery>`
+  const { rows } = await sql<LoggedRow>`
     ${sql.join(ofEvent, sql` union all `)} order by "createdAt" desc, id desc limit ${limit}`.execute(db);
   return rows;
 }
@@ -224,29 +222,15 @@ function walk(
   { webhookId, limit, after }: DeliveryQuery,
   state: DeliveryState,
   since: RawBuilder<unknown>,
-): RawBuilder<Delivery> {
+): RawBuilder<LoggedRow> {
   const until = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
   const isAfter =
     after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
   return sql`
-    select ${deliveryColumns} from deliveries
+    select ${loggedColumns} from deliveries
     where "webhookId" = ${webhookId} and ${isInState(state)}
       and "createdAt" between ${since} and ${until} ${isAfter}
     order by "createdAt" desc, id desc limit ${limit}`;
-}
-
-function listAttempts(
-  { db, dialect }: Connection,
-  deliveryIds: readonly string[],
-): Promise<readonly Attempt[]> {
-  return db
-    .selectFrom('attempts')
-    .selectAll()
-    .where(sql<boolean>`"deliveryId" ${dialect.oneOf(deliveryIds)}`)
-    .orderBy('number')
-    .orderBy('startedAt')
-    .orderBy('deliveryId')
-    .execute();
 }
 
 async function bringForward({ db }: Connection, latest: number): Promise<void> {

@@ -21,7 +21,7 @@ import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
-import type { Attempt, Delivery, DeliveryState, PartCount, WebhookStores } from './store.ts';
+import type { DeliveryState, LoggedDelivery, PartCount, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';
 
 const readPage = pageReader('deliveries');
@@ -43,12 +43,7 @@ async function listDeliveries(
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
     store.deliveries.list({ webhookId, state, eventId, ...wanted }),
   );
-  const attempts = await store.deliveries.listAttempts(rows.map((delivery) => delivery.id));
-  const byDelivery = Map.groupBy(attempts, (attempt) => attempt.deliveryId);
-  return {
-    deliveries: rows.map((delivery) => toRecord(delivery, byDelivery.get(delivery.id) ?? [])),
-    nextCursor,
-  };
+  return { deliveries: rows.map(toRecord), nextCursor };
 }
 
 type ReadDelivery = {
@@ -78,21 +73,21 @@ async function readDelivery(
   if (delivery.state === 'pending') {
     await waitForChange(deps, { topic: 'deliveries', deadline, hasChanged });
   }
-  return toRecord(delivery, await store.deliveries.listAttempts([deliveryId]));
+  return toRecord(delivery);
 }
 
 async function findDelivery(
   store: UnitOfWork<WebhookStores>,
   webhookId: string,
   deliveryId: string,
-): Promise<Delivery> {
+): Promise<LoggedDelivery> {
   await findWebhook(store, webhookId);
   const delivery = await store.deliveries.find(webhookId, deliveryId);
   if (delivery !== undefined) return delivery;
   throw new ServiceError('delivery-not-found', `The webhook has no delivery ${JSON.stringify(deliveryId)}.`);
 }
 
-function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRecord {
+function toRecord(delivery: LoggedDelivery): DeliveryRecord {
   const isPending = delivery.state === 'pending';
   const isWaiting = delivery.waiting !== null;
   return {
@@ -104,9 +99,9 @@ function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRec
     createdAt: new Date(delivery.createdAt).toISOString(),
     nextAttemptAt: isPending && !isWaiting ? new Date(delivery.dueAt).toISOString() : null,
     waiting: isPending && isWaiting,
-    attempts: attempts.map(({ deliveryId: _, startedAt, ...attempt }) => ({
+    attempts: delivery.log.map((attempt) => ({
       ...attempt,
-      startedAt: new Date(startedAt).toISOString(),
+      startedAt: new Date(attempt.startedAt).toISOString(),
     })),
   };
 }

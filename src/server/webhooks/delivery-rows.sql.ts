@@ -1,11 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { columnList } from '../platform/storage/statements.ts';
+import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
-import type { DeliveryState, NewDelivery } from './store.ts';
+import type { Attempt, Delivery, DeliveryState, LoggedDelivery, NewDelivery } from './store.ts';
 
-/** The columns of a delivery record: all columns of the table except the computed one. */
-export const DELIVERY_COLUMNS = [
+/** The columns of a delivery record: all columns of the table except the log and the computed one. */
+const DELIVERY_COLUMNS = [
   'id',
   'webhookId',
   'eventId',
@@ -24,6 +24,45 @@ export const DELIVERY_COLUMNS = [
 ] as const;
 
 export const deliveryColumns = columnList(DELIVERY_COLUMNS);
+
+export const loggedColumns = columnList([...DELIVERY_COLUMNS, 'log']);
+
+/** Attempts that are kept of a delivery: those of five rounds. The newest ones take the place of the oldest. */
+const MAX_LOGGED_ATTEMPTS = 20;
+
+type LoggedAttempt = Omit<Attempt, 'number'>;
+
+/**
+ * The fields of an attempt, in the order in which the log has their values: names would take most of its bytes. The
+ * response is the last one, where the erasure of a person finds it.
+ */
+const LOGGED = ['startedAt', 'durationMs', 'statusCode', 'error', 'responseBody'] as const;
+
+/** A delivery's log, which is a list as JSON text, with one more attempt; null is an empty log. */
+export function appendToLog(log: string | null, attempt: LoggedAttempt): string {
+  const { error, responseBody } = attempt;
+  const kept = {
+    ...attempt,
+    error: error && sanitizeText(error),
+    responseBody: responseBody && sanitizeText(responseBody),
+  };
+  const earlier: readonly unknown[] = log === null ? [] : JSON.parse(log);
+  return JSON.stringify([...earlier, LOGGED.map((field) => kept[field])].slice(-MAX_LOGGED_ATTEMPTS));
+}
+
+export function readLog(log: string | null): readonly LoggedAttempt[] {
+  const attempts: readonly (readonly unknown[])[] = log === null ? [] : JSON.parse(log);
+  return attempts.map(
+    (values) => Object.fromEntries(LOGGED.map((field, place) => [field, values[place]])) as LoggedAttempt,
+  );
+}
+
+/** Every attempt is counted, so that the last one of the log has the number of all. */
+export function toLogged({ log, ...delivery }: Delivery & { readonly log: string | null }): LoggedDelivery {
+  const attempts = readLog(log);
+  const before = delivery.attempts - attempts.length;
+  return { ...delivery, log: attempts.map((attempt, index) => ({ number: before + index + 1, ...attempt })) };
+}
 
 /**
  * The condition of the index of deliveries that have ended. SQLite uses the index only where a query repeats the first half

@@ -45,7 +45,6 @@ export function purgeDeliveries(connection: Connection, before: number, limit: n
       await forgetDeleted(db, before);
       return 0;
     }
-    await sql`delete from attempts where "deliveryId" ${connection.dialect.oneOf(ids)}`.execute(db);
     await sql`delete from deliveries where id ${connection.dialect.oneOf(ids)}`.execute(db);
     return ids.length;
   });

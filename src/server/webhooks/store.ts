@@ -121,16 +121,14 @@ export interface DeliveryStore {
    */
   recordOutcomes(owner: string, outcomes: readonly DeliveryOutcome[]): Promise<void>;
   /** Lists deliveries by (createdAt, id), the newest first. */
-  list(query: DeliveryQuery): Promise<readonly Delivery[]>;
-  find(webhookId: string, id: string): Promise<Delivery | undefined>;
+  list(query: DeliveryQuery): Promise<readonly LoggedDelivery[]>;
+  find(webhookId: string, id: string): Promise<LoggedDelivery | undefined>;
   /** Counts the newest deliveries of a state that were created in a period, in equal parts of it; parts without one are left out. */
   countByPart(query: CountQuery): Promise<readonly PartCount[]>;
   /** Looks at the newest pending deliveries. */
   countPending(webhookId: string, limit: number): Promise<PendingCount>;
   /** Returns the states of the newest deliveries that were tried, the newest first. */
   listTried(webhookId: string, limit: number): Promise<readonly DeliveryState[]>;
-  /** Lists the attempts of several deliveries, in order. */
-  listAttempts(deliveryIds: readonly string[]): Promise<readonly Attempt[]>;
   /**
    * Makes an ended delivery pending again, due at `now`, in a new round and without a place in an order. Returns false when
    * it has not ended or when its webhook or event does not exist any more.
@@ -149,7 +147,7 @@ export interface DeliveryStore {
   /** Makes pending deliveries claimable at `latest` that would become claimable later. */
   bringForward(latest: number): Promise<void>;
   /**
-   * Deletes at most `limit` deliveries with their attempts: ended ones created before `before`, and those of deleted
+   * Deletes at most `limit` deliveries with their logs: ended ones created before `before`, and those of deleted
    * webhooks. Returns the number of deliveries; there may be more while it is not 0.
    */
   purge(before: number, limit: number): Promise<number>;
@@ -183,6 +181,9 @@ export type Delivery = NewDelivery & {
   readonly endedAt: number | null;
 };
 
+/** A delivery with its newest 20 attempts of all rounds, in order. */
+export type LoggedDelivery = Delivery & { readonly log: readonly Attempt[] };
+
 /** A leased delivery with everything that is needed to send it. */
 export type DeliveryJob = {
   readonly delivery: Delivery;
@@ -210,7 +211,6 @@ export type ClaimRequest = {
 };
 
 export type Attempt = {
-  readonly deliveryId: string;
   /** Number of the attempt in all rounds, from 1. */
   readonly number: number;
   readonly startedAt: number;
@@ -224,7 +224,7 @@ export type Attempt = {
 };
 
 /** An attempt without its number, which recordOutcomes assigns: two instances may have sent the same delivery. */
-export type NewAttempt = Omit<Attempt, 'number'>;
+export type NewAttempt = Omit<Attempt, 'number'> & { readonly deliveryId: string };
 
 export type DeliveryOutcome = {
   readonly attempt: NewAttempt;

@@ -194,7 +194,7 @@ describe.each([
     expect(await search()).toEqual(
       expect.arrayContaining([
         ...['events.payload', 'participantSessions.identity', 'participantSessions.name'],
-        ...['publishedTracks.track', 'blocks.identity', 'auditEntries.ids', 'attempts.responseBody'],
+        ...['publishedTracks.track', 'blocks.identity', 'auditEntries.ids', 'deliveries.log'],
         ...['transcriptions.speakers', 'segments.identity', 'segments.text', 'turns.identity', 'turns.name'],
       ]),
     );

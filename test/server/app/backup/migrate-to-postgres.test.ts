@@ -157,7 +157,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
       code: 'internal-error',
       message: expect.stringContaining('events is not the same in PostgreSQL: 2345 rows were sent and 2345'),
     });
-    for (const table of ['attempts', 'events']) expect(await countInTarget(table)).toBe(0);
+    for (const table of ['deliveries', 'events']) expect(await countInTarget(table)).toBe(0);
     expect(await readdir(dataDir)).toEqual(['rtc.sqlite']);
   });
 

@@ -55,7 +55,6 @@ export class SimulatedDeliveries {
       insert: notSimulated,
       list: notSimulated,
       find: notSimulated,
-      listAttempts: notSimulated,
       countByPart: notSimulated,
       countPending: notSimulated,
       listTried: notSimulated,
