@@ -24,30 +24,10 @@ type Recogniser = (samples: Float32Array, vocabulary: readonly string[]) => Prom
 
 /** Recognises speech in this process. A model is loaded when its language is first needed, and stays loaded. */
 export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
-  const read = new Map<string, SherpaModel>();
-  const readModel = (folder: string): SherpaModel => {
-    const model = read.get(folder) ?? readSherpaModel(folder);
-    read.set(folder, model);
-    return model;
-  };
-  /** The first model that detects the spoken language. */
-  const folderOfAuto = (): string | undefined =>
-    Object.entries(models())
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .find(([, folder]) => readModel(folder).detectsLanguage)?.[1];
-  const languages = (): readonly string[] => {
-    const known = Object.keys(models());
-    return (folderOfAuto() === undefined ? known : [...known, AUTO]).toSorted();
-  };
+  const { languages, findModel } = createModelFinder(models);
   const loaded = new Map<string, Promise<Recogniser>>();
-  const modelFor = (language: string): Model => {
-    const match = matchLanguage(language, languages()) ?? '';
-    const folder = match === AUTO ? folderOfAuto() : models()[match];
-    if (folder === undefined) throw unknownLanguage(language, languages());
-    return { folder, language: match, model: readModel(folder) };
-  };
   const recogniserFor = (language: string, vocabulary: readonly string[] = []): Promise<Recogniser> => {
-    const found = modelFor(language);
+    const found = findModel(language);
     const hotwords = vocabulary.length === 0 ? undefined : found.model.hotwords;
     const parts = [found.folder, found.model.isPerLanguage && found.language, hotwords && 'hotwords'];
     const key = parts.filter(Boolean).join(' ');
@@ -65,7 +45,7 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     get languages() {
       return languages();
     },
-    maxSegmentSecondsFor: (language) => modelFor(language).model.maxSeconds,
+    maxSegmentSecondsFor: (language) => findModel(language).model.maxSeconds,
     supports: (language) => matchLanguage(language, languages()) !== undefined,
     prepare: async (language) => {
       await recogniserFor(language);
@@ -82,6 +62,32 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
 }
 
 type Model = { readonly folder: string; readonly language: string; readonly model: SherpaModel };
+
+/** Finds the model of a language among those that are there at the moment. */
+function createModelFinder(models: SherpaSettings['models']) {
+  const read = new Map<string, SherpaModel>();
+  const readModel = (folder: string): SherpaModel => {
+    const model = read.get(folder) ?? readSherpaModel(folder);
+    read.set(folder, model);
+    return model;
+  };
+  /** The first model that detects the spoken language. */
+  const folderOfAuto = (): string | undefined =>
+    Object.entries(models())
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .find(([, folder]) => readModel(folder).detectsLanguage)?.[1];
+  const languages = (): readonly string[] => {
+    const known = Object.keys(models());
+    return (folderOfAuto() === undefined ? known : [...known, AUTO]).toSorted();
+  };
+  const findModel = (language: string): Model => {
+    const match = matchLanguage(language, languages()) ?? '';
+    const folder = match === AUTO ? folderOfAuto() : models()[match];
+    if (folder === undefined) throw unknownLanguage(language, languages());
+    return { folder, language: match, model: readModel(folder) };
+  };
+  return { languages, findModel };
+}
 
 export function unknownLanguage(language: string, languages: readonly string[]): ServiceError {
   const detail = `has no model; there are ${languages.join(', ')}`;
