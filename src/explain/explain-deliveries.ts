@@ -2,7 +2,7 @@ import type { RtcClient } from '../client/client.ts';
 import { plural } from '../contract/amounts.ts';
 import type { Delivery } from '../contract/deliveries.ts';
 import type { Event } from '../contract/events.ts';
-import { isRedirect } from '../contract/redirects.ts';
+import { isRedirect } from '../contract/http-responses.ts';
 import type { Webhook } from '../contract/webhooks.ts';
 import type { Moment, Part } from './explanation.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeRedirect } from '../../src/contract/redirects.ts';
+import { describeRedirect } from '../../src/contract/http-responses.ts';
 
 const BASE = 'https://example.org/hook?token=secret';
 

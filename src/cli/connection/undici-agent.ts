@@ -1,5 +1,5 @@
 import type { HttpDispatcher } from '../../client/transport/dispatcher-exchange.ts';
-import { acceptContinue } from '../../contract/continue-responses.ts';
+import { acceptContinue } from '../../contract/http-responses.ts';
 
 /**
  * Loaded with the first request: `--curl` and `--help` send none. A file of its own, because the build decides by the

@@ -1,10 +1,9 @@
 import { type EventName, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList, EventListQuery } from '../../contract/events.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { timeoutOfWait, toQuery } from '../transport/request-parts.ts';
+import { itemsOfPages, repeatedCursor, timeoutOfWait, toQuery } from '../transport/request-parts.ts';
 import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages, repeatedCursor } from './pages.ts';
 
 const ALL_PAGE_SIZE = 1000;
 

@@ -1,9 +1,8 @@
 import type { AuditEntry, AuditList, AuditListQuery } from '../../contract/audit.ts';
 import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../contract/keys.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { keyPath, toQuery, withBody } from '../transport/request-parts.ts';
+import { itemsOfPages, keyPath, LARGEST_PAGE, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 200; default 50. */
 export type ListKeysOptions = QueryOptions<KeyListQuery>;

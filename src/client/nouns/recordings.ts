@@ -31,6 +31,8 @@ import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { type Download, type DownloadOptions, download } from '../transport/download.ts';
 import {
   broadcastPath,
+  itemsOfPages,
+  LARGEST_PAGE,
   recordingPath,
   roomPath,
   sessionPath,
@@ -38,7 +40,6 @@ import {
   withBody,
 } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 200; default 50. */
 export type ListRecordingsOptions = QueryOptions<RecordingListQuery>;

@@ -27,9 +27,15 @@ import type {
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { ForgottenWords } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { roomPath, splitList, toQuery, withBody } from '../transport/request-parts.ts';
+import {
+  itemsOfPages,
+  LARGEST_PAGE,
+  roomPath,
+  splitList,
+  toQuery,
+  withBody,
+} from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** A room that was created or found, with the values of the response's two headers. */
 export type RoomCreation = {

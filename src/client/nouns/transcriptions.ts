@@ -18,6 +18,8 @@ import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
 import {
+  itemsOfPages,
+  LARGEST_PAGE,
   recordingPath,
   roomPath,
   timeoutOfWait,
@@ -27,7 +29,6 @@ import {
 } from '../transport/request-parts.ts';
 import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 200; default 50. */
 export type ListTranscriptionsOptions = QueryOptions<TranscriptionListQuery>;

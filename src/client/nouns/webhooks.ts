@@ -17,10 +17,16 @@ import type {
   WebhookTest,
 } from '../../contract/webhooks.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { timeoutOfWait, toQuery, webhookPath, withBody } from '../transport/request-parts.ts';
+import {
+  itemsOfPages,
+  LARGEST_PAGE,
+  timeoutOfWait,
+  toQuery,
+  webhookPath,
+  withBody,
+} from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { verifyWebhook, type WebhookDelivery } from '../verify-webhook.ts';
-import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 1000; without one, all webhooks. */
 export type ListWebhooksOptions = QueryOptions<WebhookListQuery>;

@@ -1,6 +1,6 @@
 import type { Readiness } from '../../contract/self-check.ts';
 import type { CallOptions, SendOptions } from '../client-options.ts';
-import type { RtcError } from '../rtc-error.ts';
+import { RtcError } from '../rtc-error.ts';
 
 export function roomPath(room: string, ...rest: readonly string[]): string {
   return `/v1/rooms${toPath(room, ...rest)}`;
@@ -125,4 +125,37 @@ function toPath(...segments: readonly string[]): string {
 function encodeSegment(segment: string): string {
   if (/^\.{1,2}$/.test(segment)) return segment.replaceAll('.', '%2E');
   return encodeURIComponent(segment);
+}
+
+/** The largest page that the service gives of most lists: all items take the fewest requests. */
+export const LARGEST_PAGE = 200;
+
+type Page<T> = {
+  readonly items: readonly T[];
+  /** The cursor of the next page; null or undefined after the last one. */
+  readonly nextCursor: string | null | undefined;
+};
+
+/**
+ * Iterates over the items of all pages. Each page is fetched when the previous one has been read.
+ * @param path for the error about a server that repeats its cursor, which would never end
+ */
+export async function* itemsOfPages<T>(
+  path: string,
+  firstCursor: string | undefined,
+  fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  let cursor = firstCursor;
+  for (;;) {
+    const { items, nextCursor } = await fetchPage(cursor);
+    yield* items;
+    if (nextCursor === undefined || nextCursor === null) return;
+    if (nextCursor === cursor) throw repeatedCursor(path);
+    cursor = nextCursor;
+  }
+}
+
+export function repeatedCursor(path: string): RtcError {
+  const detail = 'the service repeats the cursor of the page before';
+  return new RtcError({ method: 'GET', path, code: 'unexpected-answer', detail });
 }

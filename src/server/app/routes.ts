@@ -1,5 +1,4 @@
-import { type AuditDeps, auditRoutes } from '../access/audit/audit-routes.ts';
-import { type KeyRouteDeps, keyRoutes } from '../access/keys/key-routes.ts';
+import { type AuditDeps, auditRoutes, type KeyRouteDeps, keyRoutes } from '../access/access-routes.ts';
 import { type ErasureDeps, erasePerson } from '../erasure/erase-person.ts';
 import { eventRoutes } from '../events/event-routes.ts';
 import type { ListEventsDeps } from '../events/list-events.ts';
@@ -15,15 +14,18 @@ import { broadcastRoutes } from '../recordings/broadcast-routes.ts';
 import type { BroadcastDeps } from '../recordings/broadcasts.ts';
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
 import { endRecordingOfRoom, recordingRoutes } from '../recordings/room-recording-routes.ts';
-import { blockRoutes } from '../rooms/blocks/block-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
-import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
+import { blockRoutes, type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
 import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { type IssueTokenDeps, tokenRoutes } from '../rooms/token-routes.ts';
 import { type SessionDeps, sessionRoutes } from '../sessions/session-routes.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
-import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
-import { type VocabularyDeps, vocabularyRoutes } from '../transcription/vocabulary/vocabulary-routes.ts';
+import {
+  type TranscriptionsDeps,
+  transcriptionsRoutes,
+  type VocabularyDeps,
+  vocabularyRoutes,
+} from '../transcription/transcription-routes.ts';
 import { type WordDeps, wordRoutes } from '../transcription/words/word-routes.ts';
 import { type UsageDeps, usageRoutes } from '../usage/usage-routes.ts';
 import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/deliveries.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { HintedError } from '../../contract/hint.ts';
-import { SEALED_KEY_SECRETS } from '../access/keys/key-routes.ts';
+import { SEALED_KEY_SECRETS } from '../access/access-routes.ts';
 import type { Log } from '../platform/log.ts';
 import { encryptionKeyPath } from '../platform/secrets/encryption-keys.ts';
 import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';

@@ -2,7 +2,7 @@ import { isProbeRoom } from '../../contract/names.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
-import { readEventUsage } from '../usage/event-usage.ts';
+import { readEventUsage } from '../usage/usage-rows.ts';
 import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../webhooks/store.ts';
 import { type DomainEvent, type EventSubject, toNewEvent } from './event-payload.ts';

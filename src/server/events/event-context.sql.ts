@@ -3,7 +3,7 @@ import type { LockedName, SqlDialect, Statement } from '../platform/storage/engi
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import { registrationsVersion } from '../webhooks/webhooks.sql.ts';
-import { MINUTE_MS, MOST_STARTS } from './start-limits.ts';
+import { MINUTE_MS, MOST_STARTS } from './event-times.ts';
 import type {
   EventContext,
   EventSubjects,

@@ -70,7 +70,7 @@ export type DomainEvent = {
   readonly occurredAt: number;
   readonly subject: EventSubject;
   readonly isReconciled: boolean;
-  /** Left out: see start-limits.ts. It changes the count of participants all the same. */
+  /** Left out: see event-times.ts. It changes the count of participants all the same. */
   readonly isUntold?: boolean | undefined;
   /** Reported some time after it happened: participants were counted then. */
   readonly isLate?: boolean | undefined;

@@ -1,4 +1,4 @@
-import { toMinute } from './start-limits.ts';
+import { toMinute } from './event-times.ts';
 import type {
   ChangedPresence,
   EventContext,

@@ -2,11 +2,11 @@ import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
+import { MINUTE_MS, MOST_STARTS, toMinute } from '../events/event-times.ts';
 import type { PresenceBatch } from '../events/presence-batch.ts';
-import { MINUTE_MS, MOST_STARTS, toMinute } from '../events/start-limits.ts';
 import type { ParticipantSession, PublishedTrack, RoomSession } from '../events/store.ts';
 import type { LeaveReason, MediaEventParticipant } from '../platform/livekit/media-event.ts';
-import { STREAM_ROLE } from '../usage/session-usage.ts';
+import { STREAM_ROLE } from '../usage/usage-rows.ts';
 
 /*
  * Changes of presence and the events that report them. The media server's own events and the comparison with the media

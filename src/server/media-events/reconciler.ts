@@ -1,5 +1,5 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { EVENT_ARRIVAL_MS } from '../events/event-arrival.ts';
+import { EVENT_ARRIVAL_MS } from '../events/event-times.ts';
 import type { Clock } from '../platform/clock.ts';
 import { keepLease } from '../platform/jobs/keep-lease.ts';
 import { startLoop } from '../platform/jobs/loop.ts';

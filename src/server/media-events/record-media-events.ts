@@ -1,9 +1,8 @@
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
-import { placeInSecond } from '../events/event-arrival.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
+import { placeInSecond, toMinute } from '../events/event-times.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
-import { toMinute } from '../events/start-limits.ts';
 import type { EventSubjects, RoomSession, Starter } from '../events/store.ts';
 import { toInstant } from '../platform/clock.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';

@@ -1,4 +1,4 @@
-import { hasEventTimePassed } from '../events/event-arrival.ts';
+import { hasEventTimePassed } from '../events/event-times.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import {
   changeStreams,

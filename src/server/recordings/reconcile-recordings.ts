@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { AppendEventsDeps } from '../events/append-events.ts';
-import { EVENT_ARRIVAL_MS } from '../events/event-arrival.ts';
+import { EVENT_ARRIVAL_MS } from '../events/event-times.ts';
 import { isMediaServerAway } from './abandoned-starts.ts';
 import { endUnfinished, isStillRecording, type RefreshDeps, refreshPending } from './egress-state.ts';
 import { type EndedState, isPending } from './lifecycle.ts';

@@ -4,7 +4,7 @@
  * nothing counts twice. Rows have no identities and stay when the details of their source are deleted.
  *
  * The rows of room sessions are computed from presence (settle-usage.ts): every change of a session makes it due. Those of
- * what ends with an event are written in the transaction that stores the event (event-usage.ts).
+ * what ends with an event are written in the transaction that stores the event (usage-rows.ts).
  */
 export interface UsageStore {
   /** Replaces the rows of these kinds and sources. An unknown key becomes that of the room's session. */

@@ -3,7 +3,6 @@ import { isProbeRoom } from '../../contract/names.ts';
 import type { RowColumns } from '../platform/storage/engine.ts';
 import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
-import { computeSessionUsage, type UsedConnection, type UsedSession } from './session-usage.ts';
 import {
   RESETTLED_MS,
   type SettleQuery,
@@ -12,6 +11,7 @@ import {
   type UsageStore,
   type UsageSums,
 } from './store.ts';
+import { computeSessionUsage, type UsedConnection, type UsedSession } from './usage-rows.ts';
 
 export function createUsageStore(connection: Connection): UsageStore {
   return {

@@ -1,6 +1,6 @@
 import { TEST_EVENT } from '../../contract/event-names.ts';
 import type { Hint } from '../../contract/hint.ts';
-import { isRedirect } from '../../contract/redirects.ts';
+import { isRedirect } from '../../contract/http-responses.ts';
 import type { WebhookTest } from '../../contract/webhooks.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';

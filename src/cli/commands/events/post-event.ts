@@ -1,8 +1,7 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { acceptContinue } from '../../../contract/continue-responses.ts';
 import { decodeBody } from '../../../contract/decode-body.ts';
 import type { Event } from '../../../contract/events.ts';
-import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
+import { acceptContinue, describeRedirect, isRedirect } from '../../../contract/http-responses.ts';
 import { isTlsError, isUntrustedCertificate } from '../../../contract/tls-errors.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
 import {

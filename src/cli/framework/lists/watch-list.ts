@@ -2,18 +2,21 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import { pause } from '../../../client/transport/retry.ts';
 import { EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
+import type { Io } from '../../terminal/io.ts';
 import { jsonLine, renderList, select } from '../../terminal/output.ts';
-import { readKeys } from '../../terminal/read-keys.ts';
 import { type ListResult, nothing, type Result, type Row } from '../../terminal/result.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 import { clockTime } from '../../terminal/time.ts';
 import type { Context } from '../context.ts';
 
 const POLL_INTERVAL_MS = 2000;
+
 /** Home, then erase below: redraws without the flicker of clearing first. */
 const REDRAW = '\u001b[H\u001b[J';
+
 /** A screen of its own, like that of less and top: the earlier content returns at the end. */
 const ENTER = '\u001b[?1049h\u001b[?25l';
+
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
 /**
@@ -123,4 +126,29 @@ function printChanges(
   }
   for (const [key, row] of before) if (!now.has(key)) print('removed', row);
   return now;
+}
+
+type KeyReader = { readonly close: () => void };
+
+const CTRL_C = '\u0003';
+
+/**
+ * Calls `onEnd` for q and Ctrl-C while something is drawn. Raw mode keeps typed characters out of the drawing, and delivers
+ * Ctrl-C as a character. Returns undefined when nobody can type.
+ */
+function readKeys({ stdin }: Io, onEnd: () => void): KeyReader | undefined {
+  if (stdin.isTTY !== true || stdin.setRawMode === undefined) return undefined;
+  const onData = (typed: Buffer): void => {
+    const keys = typed.toString();
+    if (keys.includes('q') || keys.includes(CTRL_C)) onEnd();
+  };
+  stdin.setRawMode(true);
+  stdin.on('data', onData);
+  return {
+    close: () => {
+      stdin.off('data', onData);
+      stdin.setRawMode?.(false);
+      stdin.pause();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { RECORDING_SETTINGS } from './recording-settings.ts';
+import { RECORDING_SETTINGS, SPEECH_SETTINGS } from './media-settings.ts';
 import {
   choiceSetting,
   HTTP,
@@ -12,7 +12,6 @@ import {
   textSetting,
   urlSetting,
 } from './setting.ts';
-import { SPEECH_SETTINGS } from './speech-settings.ts';
 import { TRACING_SETTINGS } from './tracing-settings.ts';
 
 const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];

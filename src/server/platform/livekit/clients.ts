@@ -19,7 +19,7 @@ import {
   type VideoGrant,
 } from 'livekit-server-sdk';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import { acceptContinue } from '../../../contract/continue-responses.ts';
+import { acceptContinue } from '../../../contract/http-responses.ts';
 import type { Room } from '../../../contract/rooms.ts';
 import type { MediaClock } from './media-clock.ts';
 import type { ParticipantEntry } from './media-server.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { readEventUsage } from '../../../../src/server/usage/event-usage.ts';
 import { DAY_MS } from '../../../../src/server/usage/spans.ts';
 import { RESETTLED_MS, type UsageRequest } from '../../../../src/server/usage/store.ts';
+import { readEventUsage } from '../../../../src/server/usage/usage-rows.ts';
 import { Random } from '../../../support/random.ts';
 import type { TestDatabase } from './store-contract.ts';
 
