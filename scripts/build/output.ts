@@ -49,6 +49,7 @@ const INPUTS = [
   'src',
   'bin',
   'docs',
+  'clients/README.md',
   'scripts/build',
   'scripts/build.ts',
   'package.json',

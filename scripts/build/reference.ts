@@ -1,4 +1,5 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { Marked } from 'marked';
@@ -54,53 +55,90 @@ async function readViewer(): Promise<Buffer> {
   return response.rawPayload;
 }
 
+/** Pages that a language model needs to call the API. */
+const FOR_MODELS = ['signing', 'roles', 'conventions', 'webhooks', 'recordings', 'transcription'];
+
+type Pages = ReadonlyMap<string, { readonly path: string; readonly markdown: string }>;
+
+/** Writes one file with each page of docs as HTML and the text for language models. Plain, they would be 600 kB. */
 async function writeGuide(folder: string): Promise<void> {
-  const { markdown, html } = await readGuide();
-  await Promise.all([writeFile(`${folder}/guide.md`, markdown), writeFile(`${folder}/guide.html`, html)]);
+  const pages = await readPages();
+  const guides = await Promise.all(
+    listPages(pages).map(async (page) => ({ ...page, html: await toHtml(linkPages(page.name, pages)) })),
+  );
+  const texts = FOR_MODELS.map((name) => lowerHeadings(linkPages(name, pages)));
+  const file = JSON.stringify({ guides, forModels: texts.join('\n') });
+  await writeFile(`${folder}/guide.json.br`, await compressBrotli(file));
 }
 
-/** The pages of docs that explain the API, in the order of the guide. */
-const GUIDES = ['signing', 'roles', 'conventions', 'webhooks', 'recordings', 'transcription'] as const;
+/**
+ * Lists the pages as the index of docs does: in its order, below its headings. The results of the proof have no heading,
+ * because the page of the proof leads to them.
+ */
+function listPages(pages: Pages) {
+  const index = pages.get('README')?.markdown ?? '';
+  const headings = new Map<string, string>();
+  for (const section of index.split(/^## /m).slice(1)) {
+    const [heading = ''] = section.split('\n');
+    for (const [, target = ''] of section.matchAll(/\]\(([^)#]+\.md)\)/g)) {
+      const name = findPage(posix.join('docs', target), pages);
+      if (name !== undefined && !headings.has(name)) headings.set(name, heading);
+    }
+  }
+  const names = [...headings.keys(), ...[...pages.keys()].filter((name) => !headings.has(name))];
+  return names.map((name) => {
+    const { path = '', markdown = '' } = pages.get(name) ?? {};
+    return { name, title: /^# (.+)$/m.exec(markdown)?.[1], heading: headings.get(name), path };
+  });
+}
 
-type Guide = {
-  /** All guides in one text, each below a second-level heading. */
-  readonly markdown: string;
-  readonly html: string;
-};
+/** Returns the pages of docs and that of the clients, by their name in an address. */
+async function readPages(): Promise<Pages> {
+  const folders = { 'docs/': '', 'docs/proof/': 'proof-' };
+  const named = [['clients', 'clients/README.md']];
+  for (const [folder, prefix] of Object.entries(folders)) {
+    for (const file of await readdir(`${ROOT}${folder}`)) {
+      if (file.endsWith('.md')) named.push([`${prefix}${file.slice(0, -3)}`, `${folder}${file}`]);
+    }
+  }
+  return new Map(
+    await Promise.all(
+      named.map(async ([name = '', path = '']) => {
+        const markdown = await readFile(`${ROOT}${path}`, 'utf8');
+        return [name, { path, markdown }] as const;
+      }),
+    ),
+  );
+}
 
-/** Joins the pages. Links between them become links to their headings; the text of any other link stays. */
-async function readGuide(): Promise<Guide> {
-  const texts = await Promise.all(
-    GUIDES.map((name) => readFile(`${ROOT}docs/${name}.md`, 'utf8').then(lowerHeadings)),
+/** Lets links between pages lead to their addresses. Of a link to another file, which is not served, the text stays. */
+function linkPages(name: string, pages: Pages): string {
+  const { path = '', markdown = '' } = pages.get(name) ?? {};
+  return markdown.replaceAll(
+    /(?<!!)\[([^\]]+)\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g,
+    (_link, text: string, target: string, anchor = '') => {
+      if (target === '') return `[${text}](${anchor})`;
+      const found = findPage(posix.join(posix.dirname(path), target), pages);
+      if (found === undefined) return text;
+      return `[${text}](/docs/guide${found === 'README' ? '' : `/${found}`}${anchor})`;
+    },
   );
-  const anchors = new Map(
-    GUIDES.map((name, index) => [`${name}.md`, `#${toAnchor(readTitle(texts[index]))}`]),
-  );
-  const markdown = texts
-    .join('\n')
-    .replaceAll(
-      /\[([^\]]+)\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g,
-      (_link, text: string, file: string, anchor?: string) => {
-        const target = file === '' ? anchor : anchors.has(file) ? (anchor ?? anchors.get(file)) : undefined;
-        return target === undefined ? text : `[${text}](${target})`;
-      },
-    );
-  return { markdown, html: await toHtml(markdown) };
+}
+
+function findPage(path: string, pages: Pages): string | undefined {
+  return [...pages].find(([, page]) => page.path === path)?.[0];
 }
 
 function lowerHeadings(text: string): string {
   return text.replaceAll(/^(#+) /gm, '#$1 ');
 }
 
-function readTitle(text = ''): string {
-  return /^## (.+)$/m.exec(text)?.[1] ?? '';
-}
-
+/** Returns the anchor that GitHub gives to a heading, which links of the pages use. */
 function toAnchor(title: string): string {
   return title
     .toLowerCase()
-    .replaceAll(/[^\w\s-]/g, '')
-    .replaceAll(/\s+/g, '-');
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
+    .replaceAll(/\s/g, '-');
 }
 
 async function toHtml(markdown: string): Promise<string> {

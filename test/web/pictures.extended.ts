@@ -192,37 +192,16 @@ describe('pictures of the reference', () => {
   });
 
   const shots: Readonly<Record<string, Shot>> = {
-    docs: { path: '/docs', awaits: 'Every request under' },
-    'docs-operation': {
-      path: '/docs#tag/rooms/POST/v1/rooms',
-      awaits: 'Test Request',
-      // The viewer scrolls to the operation when everything above it has its height.
-      prepare: async (page) => {
-        const heading = page.getByRole('heading', { name: 'Create a room' }).first();
-        await expect.poll(async () => Math.abs((await heading.boundingBox())?.y ?? -1_000)).toBeLessThan(400);
-        await page.evaluate(
-          'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
-        );
-      },
-    },
-    'docs-trial': {
-      path: '/docs#tag/rooms/POST/v1/rooms',
-      awaits: 'Test Request',
-      prepare: async (page) => {
-        await page
-          .getByRole('button', { name: /Test Request.*post.*\/v1\/rooms\b/i })
-          .first()
-          .click();
-        await page.getByRole('button', { name: /^Send/ }).first().waitFor();
-      },
-    },
+    docs: { path: '/docs', awaits: 'Your first call' },
+    'docs-operation': { path: '/docs/api/createRoom', awaits: 'Test request' },
+    'docs-trial': { path: '/docs/try/createRoom', awaits: 'Response' },
     'docs-credentials': {
-      path: '/docs',
-      awaits: 'Every request under',
-      prepare: (page) => page.locator('#sign-button').click(),
+      path: '/docs/try/createRoom',
+      awaits: 'Response',
+      prepare: (page) => page.getByRole('button', { name: /^Send/ }).first().click(),
     },
-    'docs-guide': { path: '/docs/guide', awaits: 'Every request under' },
-    'docs-guide-roles': { path: '/docs/guide#roles', awaits: 'A participant joins a room' },
+    'docs-guide': { path: '/docs/guide', awaits: 'Start here' },
+    'docs-guide-roles': { path: '/docs/guide/roles', awaits: 'A participant joins a room' },
   };
 
   it.each(SHAPES)('show each of its views in %s without a serious finding', async (shape, options) => {

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
 import { sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { seriousFindings } from './support/console.ts';
+import { allFindings, seriousFindings } from './support/console.ts';
 
 /** The viewer is a script of four megabytes. */
 const BUSY_MACHINE_MS = 100_000;
-const CREATE_ROOM = '/docs#tag/rooms/POST/v1/rooms';
+const CREATE_ROOM = '/docs/api/createRoom';
 
 describe('the reference in a real browser', () => {
   let service: TestService;
@@ -32,10 +32,7 @@ describe('the reference in a real browser', () => {
   };
 
   const openTrial = async (page: Page) => {
-    await page
-      .getByRole('button', { name: /Test Request.*post.*\/v1\/rooms\b/i })
-      .first()
-      .click();
+    await page.getByRole('link', { name: 'Test request' }).click();
     return page.getByRole('button', { name: /^Send/ }).first();
   };
 
@@ -57,7 +54,7 @@ describe('the reference in a real browser', () => {
     expect(await page.getByLabel('API secret').inputValue()).toBe('');
     expect(errors).toEqual([]);
     await page.reload();
-    await page.locator('#sign-button:text("Sign requests")').waitFor();
+    await page.locator('#sign-button:text("Sign requests")').waitFor({ state: 'attached' });
     await close();
   });
 
@@ -86,29 +83,43 @@ describe('the reference in a real browser', () => {
     await close();
   });
 
-  it.each(['light', 'dark'] as const)('has no serious finding of axe in %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('has no finding of axe in %s', async (colorScheme) => {
     const found: unknown[] = [];
-    for (const path of ['/docs', CREATE_ROOM, '/docs/guide']) {
-      const { page, close } = await openPage(path, colorScheme);
-      if (path !== '/docs/guide') await page.getByRole('link', { name: 'Sign requests' }).first().waitFor();
-      if (path === CREATE_ROOM)
-        await page
-          .getByRole('button', { name: /Test Request/ })
-          .first()
-          .waitFor();
-      found.push(...(await seriousFindings(page)).map((finding) => [path, finding]));
-      await close();
-    }
+    for (const path of ['/docs', CREATE_ROOM, '/docs/api/listEvents', '/docs/guide', '/docs/guide/webhooks'])
+      for (const width of [390, 1024, 1440]) {
+        const { page, close } = await openPage(path, colorScheme, width);
+        const findings = await allFindings(page);
+        found.push(...findings.map((finding) => [path, width, finding]));
+        await close();
+      }
     expect(found).toEqual([]);
+  });
+
+  it('leads back from the form to the description of the operation', async () => {
+    const { page, close } = await openPage(CREATE_ROOM);
+    await openTrial(page);
+    await page.locator('.scalar-app-exit').click({ position: { x: 8, y: 8 } });
+    await page.getByRole('heading', { name: 'Response 201' }).waitFor();
+    await close();
+  });
+
+  it('has all pages behind its menu on a telephone', async () => {
+    const { page, close } = await openPage(CREATE_ROOM, 'light', 390);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+    await close();
   });
 
   it('can be read without scripts', async () => {
     const window = await browser.openWindow({ javaScriptEnabled: false });
     const page = await window.newPage();
     await page.goto(`${service.url}/docs`);
-    await page.locator('noscript p').waitFor();
-    await page.goto(`${service.url}/docs/guide`);
-    await page.getByRole('heading', { name: 'Sign requests' }).waitFor();
+    await page.getByRole('link', { name: 'Create a room, or get the existing one' }).last().click();
+    await page.getByRole('heading', { name: 'Response 201' }).waitFor();
+    await page.getByRole('link', { name: 'Guide', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Sign requests' }).first().click();
+    await page.getByRole('heading', { name: 'When a signature is refused' }).waitFor();
     await window.close();
   });
 });

@@ -1,8 +1,8 @@
 import { createWebCryptoSigner } from '../../client/transport/sign-request.ts';
 
 /*
- * Starts the reference: Scalar shows the document, and requests of the user are signed here. The key and the secret are kept
- * only in this module's memory.
+ * Starts the page on which a request is tried out: Scalar shows the document of one operation with its form for requests,
+ * which are signed here. The key and the secret are kept only in this module's memory.
  */
 
 type BuiltRequest = { readonly request: Request };
@@ -14,6 +14,8 @@ let credentials: Credentials | undefined;
 const button = element('#sign-button', HTMLButtonElement);
 
 const reference = element('#reference', HTMLElement);
+
+const operation = reference.dataset.operation ?? '';
 
 const askForCredentials = async (): Promise<void> => {
   credentials = await openCredentialsDialog(credentials);
@@ -38,7 +40,7 @@ function isSigned(url: string): boolean {
   return (path.startsWith('/v1/') && path !== '/v1/health') || path === '/metrics';
 }
 
-/** Loads the viewer after the introduction is painted, because it keeps the browser busy for a second or more. */
+/** Loads the viewer after the page is painted, because it keeps the browser busy for a second or more. */
 async function loadViewer(): Promise<void> {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   const script = document.createElement('script');
@@ -56,7 +58,7 @@ async function loadViewer(): Promise<void> {
 
 function showReference(): void {
   Scalar.createApiReference('#reference', {
-    url: `${basePath}/docs/document.json`,
+    url: `${basePath}/docs/try/${operation}/document.json`,
     withDefaultFonts: false,
     hideClientButton: true,
     hiddenClients: true,
@@ -76,16 +78,24 @@ function showReference(): void {
 
 keepAccessible(reference);
 
-/** The introduction is shown until the viewer has its own. */
-const introduction = element('#introduction', HTMLElement);
-
+/** Opens the form for requests as soon as the viewer has its button. The page says so until then. */
 const shown = new MutationObserver(() => {
-  if (reference.querySelector('h1') === null) return;
-  introduction.remove();
+  const trial = [...reference.querySelectorAll('button')].find(({ textContent }) =>
+    textContent.includes('Test Request'),
+  );
+  if (trial === undefined) return;
   shown.disconnect();
+  element('#loading', HTMLElement).remove();
+  trial.click();
 });
 
 shown.observe(reference, { childList: true, subtree: true });
+
+/** Whoever closes the form is back at the description of the operation. */
+document.addEventListener('click', ({ target }) => {
+  if (target instanceof Element && target.closest('.scalar-app-exit') !== null)
+    location.assign(`${basePath}/docs/api/${operation}`);
+});
 
 void loadViewer();
 

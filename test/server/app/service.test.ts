@@ -105,15 +105,17 @@ describe('the service', () => {
     expect((await service.call('GET', '/metrics')).status).toBe(200);
   });
 
-  it('serves the reference page from itself alone', async () => {
+  it('serves the reference from itself alone', async () => {
     const service = await start();
-    const page = await service.call('GET', '/docs', { signing: false });
-    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
-    // The guides on the page link to other sites, and write addresses in code. Neither loads anything by itself.
-    const loading = page.text.replaceAll(/<a href="[^"]*">|<code[^>]*>.*?<\/code>/gs, '');
-    expect(loading).not.toMatch(/https?:\/\//);
-    const sources = [...page.text.matchAll(/src="([^"]+)"/g)].map((match) => match[1]);
-    expect(sources).toEqual(['/docs/start.js']);
+    for (const path of ['/docs', '/docs/guide/comparison', '/docs/api/createRoom', '/docs/try/createRoom']) {
+      const page = await service.call('GET', path, { signing: false });
+      expect(page.headers['content-security-policy']).toMatch(/^default-src '(none|self)'/);
+      // The pages link to other sites, and write addresses in code. Neither loads anything by itself.
+      const loading = page.text.replaceAll(/<a href="[^"]*">|<code[^>]*>.*?<\/code>/gs, '');
+      expect(loading).not.toMatch(/(?:src|href)="https?:\/\//);
+      const sources = [...page.text.matchAll(/src="([^"]+)"/g)].map((match) => match[1]);
+      expect(sources).toEqual(path.includes('/try/') ? ['/docs/start.js'] : []);
+    }
     const script = await service.call('GET', '/docs/start.js', { signing: false });
     expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8');
   });

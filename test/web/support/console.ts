@@ -82,10 +82,15 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /** Returns axe's findings in the current page at the two most severe levels, which prevent people from using it. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  const findings = await allFindings(page);
+  return findings.filter((finding) => /^(?:serious|critical) /.test(finding));
+}
+
+/** Returns axe's findings in the current page at all levels. */
+export async function allFindings(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return await page.evaluate<readonly string[]>(`axe.run().then(({ violations }) => violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' ')))`);
+    .map(({ id, impact, nodes }) => impact + ' ' + id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' ')))`);
 }
 
 /** Presses the confirming button of an open dialog. */

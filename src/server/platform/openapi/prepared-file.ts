@@ -5,11 +5,13 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliDecompress, createGzip, gzip } from 'node:zlib';
-import type { RouteResponse } from '../http/route.ts';
+import { type TSchema, Type } from 'typebox';
+import { ServiceError } from '../../../contract/errors.ts';
+import { defineRoute, type Route, type RouteResponse } from '../http/route.ts';
 
 /*
  * Files that are compressed once and sent often, with an ETag for each encoding, so that a browser that has the file gets
- * 304.
+ * 304; and routes that send them.
  */
 
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
@@ -58,7 +60,7 @@ export async function prepareBrotliFile(path: string): Promise<PreparedFile> {
 }
 
 /** Returns 200 with the file in the best encoding that the caller accepts, or 304. */
-export async function sendPrepared(file: PreparedFile, request: IncomingHttpHeaders): Promise<RouteResponse> {
+async function sendPrepared(file: PreparedFile, request: IncomingHttpHeaders): Promise<RouteResponse> {
   const encoding = chooseEncoding(request['accept-encoding']);
   const etag = `"${file.version}-${encoding}"`;
   const headers = { etag, vary: 'accept-encoding', 'cache-control': 'no-cache' };
@@ -105,4 +107,113 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
     });
     return result;
   };
+}
+
+/* Routes that send such files. */
+
+const TextSchema = Type.String();
+
+type Served = {
+  readonly path: string;
+  readonly contentType: string;
+  readonly prepare: () => Promise<PreparedFile>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+type Page = Served & {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly schema?: TSchema;
+  readonly example?: string;
+};
+
+export function part(served: Served): Route {
+  return { ...pageRoute({ ...served, ...PART, operationId: toOperationId(served.path) }), isInternal: true };
+}
+
+const PART = { summary: 'A part of the pages', description: 'A part of the pages' };
+
+function toOperationId(path: string): string {
+  return `get${path.replaceAll(/\W+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`;
+}
+
+type ServedByName = Omit<Served, 'prepare'> & {
+  /** Returns undefined if there is nothing of this name. */
+  readonly prepare: (name: string) => Promise<PreparedFile | undefined>;
+};
+
+/** Serves files of one kind, of which each is prepared at its first request. Only those that exist are kept. */
+export function partByName({ path, contentType, headers, prepare }: ServedByName): Route {
+  const kept = new Map<string, PreparedFile>();
+  const find = async (name: string): Promise<PreparedFile> => {
+    const prepared = kept.get(name) ?? (await prepare(name));
+    if (prepared === undefined) {
+      throw new ServiceError('route-not-found', 'There is no page with this address.', {
+        hint: { text: 'see all pages at /docs' },
+      });
+    }
+    kept.set(name, prepared);
+    return prepared;
+  };
+  return defineRoute({
+    ...describePage({ ...PART, operationId: toOperationId(path), path, contentType }),
+    params: Type.Object({ name: Type.String() }),
+    isInternal: true,
+    errors: ['route-not-found'],
+    handle: async ({ params, raw }) =>
+      await respond(await find(params.name), raw.headers, { contentType, headers }),
+  });
+}
+
+export function pageRoute({ prepare, ...page }: Page): Route {
+  const prepared = once(prepare);
+  return defineRoute({
+    ...describePage(page),
+    errors: [],
+    handle: async ({ raw }) => await respond(await prepared(), raw.headers, page),
+  });
+}
+
+function describePage({
+  path,
+  operationId,
+  summary,
+  description,
+  contentType,
+  ...page
+}: Omit<Page, 'prepare'>) {
+  const { schema = TextSchema, example } = page;
+  const validators = { ETag: 'Changes with the content; for If-None-Match' };
+  return {
+    method: 'GET',
+    path,
+    operationId,
+    tag: 'service',
+    summary,
+    description,
+    security: 'public',
+    success: {
+      200: {
+        description: summary,
+        schema,
+        contentType,
+        headers: validators,
+        ...(example === undefined ? {} : { example }),
+      },
+      304: { description: 'Not modified since the version that the caller has', headers: validators },
+    },
+  } as const;
+}
+
+async function respond(
+  prepared: PreparedFile,
+  request: IncomingHttpHeaders,
+  {
+    contentType,
+    headers,
+  }: { readonly contentType: string; readonly headers?: Served['headers'] | undefined },
+): Promise<RouteResponse> {
+  const { headers: sent, ...response } = await sendPrepared(prepared, request);
+  return { ...response, headers: { 'content-type': `${contentType}; charset=utf-8`, ...sent, ...headers } };
 }

@@ -1,17 +1,36 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TSchema, Type } from 'typebox';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Type } from 'typebox';
 import { readMembers, readObjects } from '../../../contract/unknown-value.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { openApiDocument } from './openapi.ts';
-import { once, type PreparedFile, prepareBrotliFile, prepareText, sendPrepared } from './prepared-file.ts';
+import { listOperations, type Operation, renderOperation, renderSamples } from './operation-page.ts';
+import {
+  once,
+  type PreparedFile,
+  pageRoute,
+  part,
+  partByName,
+  prepareBrotliFile,
+  prepareText,
+} from './prepared-file.ts';
+import {
+  type Contents,
+  framedPage,
+  type Group,
+  type GuidePage,
+  renderHome,
+  trialPage,
+} from './reference-html.ts';
 import { allSamples, type Samples } from './samples/code-samples.ts';
 import type { JsonObject } from './schema-document.ts';
 
 /*
- * Serves /openapi.json, /docs with its parts, /docs/guide and /llms.txt. Each is built and compressed at its first request.
- * The script of the viewer comes from a package and is streamed from disk, because it is larger than the rest of the
- * service.
+ * Serves /openapi.json, /llms.txt, and the pages at /docs: the first one, those of the guide, one for each operation, and
+ * one on which its request is tried out. Each is built and compressed at its first request. Only the last kind loads the
+ * viewer, whose script comes from a package and is streamed from disk, because it is larger than the rest of the service.
  */
 
 export type ReferenceDeps = {
@@ -22,7 +41,7 @@ export type ReferenceDeps = {
   readonly folder: string;
 };
 
-/** Content security policy: the page loads nothing from other origins. */
+/** Content security policy of the pages with the viewer, which load nothing from other origins. */
 const POLICY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -34,11 +53,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Content security policy of the guide, which needs no scripts. */
+/** Content security policy of all other pages, which need no scripts. */
 const TEXT_POLICY =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
-
-const TextSchema = Type.String();
 
 const DocumentSchema = Type.Object(
   {
@@ -52,30 +69,42 @@ const DocumentSchema = Type.Object(
   { additionalProperties: true },
 );
 
-type Served = {
-  readonly path: string;
-  readonly contentType: string;
-  readonly prepare: () => Promise<PreparedFile>;
-  readonly headers?: Readonly<Record<string, string>>;
-};
+/** What the build makes of docs. */
+type BuiltGuide = { readonly guides: readonly GuidePage[]; readonly forModels: string };
 
-type Page = Served & {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly schema?: TSchema;
-  readonly example?: string;
+/** Everything that the pages are made of. */
+type Site = {
+  readonly document: JsonObject;
+  readonly operations: ReadonlyMap<string, Operation>;
+  readonly contents: Contents;
+  readonly samples: Samples;
 };
 
 /** `allRoutes` returns every route of the service, including these. */
 export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
   const { basePath } = deps;
-  const document = once(async () => openApiDocument(allRoutes(), deps));
   const built = (name: string): Promise<string> => readFile(join(deps.folder, name), 'utf8');
+  const prepareLinked = (page: string): Promise<PreparedFile> => prepareText(linkUnder(basePath, page));
+  const guide = once(async (): Promise<BuiltGuide> => {
+    const { open } = await prepareBrotliFile(join(deps.folder, 'guide.json'));
+    return JSON.parse(await text(Readable.from(await open('identity'))));
+  });
+  const site = once(async () => {
+    const { guides } = await guide();
+    const document = openApiDocument(allRoutes(), deps);
+    const contents = { version: deps.version, guides, groups: groupOperations(document) };
+    const operations = contents.groups.flatMap((group) => group.operations);
+    return {
+      ...{ document, contents, samples: allSamples(allRoutes(), basePath) },
+      operations: new Map(operations.map((operation) => [operation.id, operation])),
+    };
+  });
   return [
     homeRoute(basePath),
-    documentRoute(document),
-    ...pageRoutes(built, document, basePath),
+    documentRoute(async () => (await site()).document),
+    ...firstPageRoutes(site, prepareLinked),
+    ...guideRoutes(site, prepareLinked),
+    ...operationRoutes(site, prepareLinked),
     pageRoute({
       path: '/llms.txt',
       operationId: 'getLlmsText',
@@ -83,17 +112,7 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
       description: 'The operations and the guides, in Markdown.',
       contentType: 'text/plain',
       example: '# rtc-service',
-      prepare: async () => prepareText(linkUnder(basePath, llmsText(allRoutes(), await built('guide.md')))),
-    }),
-    part({
-      path: '/docs/document.json',
-      contentType: 'application/json',
-      prepare: async () =>
-        prepareText(
-          JSON.stringify(
-            pageDocument(await document(), await built('guide.md'), allSamples(allRoutes(), basePath)),
-          ),
-        ),
+      prepare: async () => prepareLinked(llmsText(allRoutes(), (await guide()).forModels)),
     }),
     ...Object.entries({ 'start.js': 'text/javascript', 'reference.css': 'text/css' }).map(
       ([name, contentType]) =>
@@ -105,6 +124,20 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
       prepare: () => prepareBrotliFile(join(deps.folder, 'scalar.js')),
     }),
   ];
+}
+
+/** Returns the operations in groups, with those of newcomers first. */
+function groupOperations(document: JsonObject): readonly Group[] {
+  const operations = listOperations(document);
+  return readObjects(document.tags).map(({ name, description }) => ({
+    title: toTitle(String(name)),
+    description: String(description),
+    operations: operations.filter(({ tag }) => tag === name),
+  }));
+}
+
+function toTitle(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function homeRoute(basePath: string): Route {
@@ -136,39 +169,90 @@ function documentRoute(document: () => Promise<JsonObject>): Route {
   });
 }
 
-function pageRoutes(
-  built: (name: string) => Promise<string>,
-  document: () => Promise<JsonObject>,
-  basePath: string,
-): readonly Route[] {
-  const prepare = (html: string): Promise<PreparedFile> => prepareText(linkUnder(basePath, html));
-  const reference = {
+type PrepareLinked = (text: string) => Promise<PreparedFile>;
+
+const TEXT_PAGE = { contentType: 'text/html', headers: { 'content-security-policy': TEXT_POLICY } };
+
+function firstPageRoutes(site: () => Promise<Site>, prepareLinked: PrepareLinked): readonly Route[] {
+  const page = {
+    ...TEXT_PAGE,
     path: '/docs',
-    contentType: 'text/html',
-    headers: { 'content-security-policy': POLICY },
-    prepare: async () =>
-      prepare(referencePage({ guide: await built('guide.html'), tags: tagTitles(await document()) })),
+    prepare: async () => {
+      const { contents, samples } = await site();
+      const [firstCall] = samples.get('createRoom') ?? [];
+      const main = renderHome(contents, String(firstCall?.source));
+      return prepareLinked(framedPage({ title: 'rtc-service', path: '/docs', main }, contents));
+    },
   };
   return [
     pageRoute({
-      ...reference,
+      ...page,
       operationId: 'getReference',
-      summary: 'This API as a page to read',
+      summary: 'This API as pages to read',
       description:
-        'With samples in several languages, and requests to try out. It loads nothing from other hosts.',
+        'With samples in several languages, and requests to try out. They load nothing from other hosts.',
       example: '<!doctype html>',
     }),
-    part({ ...reference, path: '/docs/' }),
+    part({ ...page, path: '/docs/' }),
+  ];
+}
+
+function guideRoutes(site: () => Promise<Site>, prepareLinked: PrepareLinked): readonly Route[] {
+  const prepareGuide = async (name: string): Promise<PreparedFile | undefined> => {
+    const { contents } = await site();
+    const guide = contents.guides.find((page) => page.name === name);
+    if (guide === undefined) return undefined;
+    const { title, path: source, html: main } = guide;
+    const path = name === 'README' ? '/docs/guide' : `/docs/guide/${name}`;
+    return prepareLinked(framedPage({ title: `${title}: rtc-service`, path, main, source }, contents));
+  };
+  return [
     pageRoute({
+      ...TEXT_PAGE,
       path: '/docs/guide',
       operationId: 'getGuide',
-      summary: 'Guides to this API',
-      description:
-        'Signing, roles, webhooks, recordings, transcription, paging, limits and errors; without scripts.',
-      contentType: 'text/html',
-      headers: { 'content-security-policy': TEXT_POLICY },
+      summary: 'The guide to this service',
+      description: 'All pages of the documentation, by task; without scripts.',
       example: '<!doctype html>',
-      prepare: async () => prepare(guidePage(await built('guide.html'))),
+      prepare: async () => (await prepareGuide('README')) ?? (await prepareText('')),
+    }),
+    partByName({ ...TEXT_PAGE, path: '/docs/guide/:name', prepare: prepareGuide }),
+  ];
+}
+
+function operationRoutes(site: () => Promise<Site>, prepareLinked: PrepareLinked): readonly Route[] {
+  const forOperation =
+    (prepare: (operation: Operation, site: Site) => Promise<PreparedFile>) =>
+    async (id: string): Promise<PreparedFile | undefined> => {
+      const known = await site();
+      const operation = known.operations.get(id);
+      return operation === undefined ? undefined : await prepare(operation, known);
+    };
+  return [
+    partByName({
+      ...TEXT_PAGE,
+      path: '/docs/api/:name',
+      prepare: forOperation(async (operation, { document, samples, contents }) => {
+        const { id, title } = operation;
+        const main = renderOperation(operation, document);
+        const beside = renderSamples(samples.get(id) ?? []);
+        return prepareLinked(
+          framedPage({ title: `${title}: rtc-service`, path: `/docs/api/${id}`, main, beside }, contents),
+        );
+      }),
+    }),
+    partByName({
+      path: '/docs/try/:name',
+      contentType: 'text/html',
+      headers: { 'content-security-policy': POLICY },
+      prepare: forOperation(async (operation, { contents }) => prepareLinked(trialPage(operation, contents))),
+    }),
+    partByName({
+      path: '/docs/try/:name/document.json',
+      contentType: 'application/json',
+      prepare: forOperation(async (operation, { document, samples }) =>
+        prepareText(JSON.stringify(trialDocument(operation, document, samples))),
+      ),
     }),
   ];
 }
@@ -176,45 +260,6 @@ function pageRoutes(
 /** Puts `basePath` before the links of a text, HTML or Markdown, that lead to this service. */
 function linkUnder(basePath: string, text: string): string {
   return text.replaceAll(/(?<= (?:href|src)="|\]\()(?=\/)/g, basePath);
-}
-
-function part(served: Served): Route {
-  const words = { summary: 'A part of the page', description: 'A part of the page' };
-  const operationId = `get${served.path.replaceAll(/\W+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`;
-  return { ...pageRoute({ ...served, ...words, operationId }), isInternal: true };
-}
-
-function pageRoute({ path, operationId, summary, description, contentType, ...page }: Page): Route {
-  const prepared = once(page.prepare);
-  const { schema = TextSchema, example, headers } = page;
-  const validators = { ETag: 'Changes with the content; for If-None-Match' };
-  return defineRoute({
-    method: 'GET',
-    path,
-    operationId,
-    tag: 'service',
-    summary,
-    description,
-    security: 'public',
-    success: {
-      200: {
-        description: summary,
-        schema,
-        contentType,
-        headers: validators,
-        ...(example === undefined ? {} : { example }),
-      },
-      304: { description: 'Not modified since the version that the caller has', headers: validators },
-    },
-    errors: [],
-    handle: async ({ raw }) => {
-      const { headers: sent, ...response } = await sendPrepared(await prepared(), raw.headers);
-      return {
-        ...response,
-        headers: { 'content-type': `${contentType}; charset=utf-8`, ...sent, ...headers },
-      };
-    },
-  });
 }
 
 /**
@@ -231,8 +276,8 @@ function llmsText(routes: readonly Route[], guide: string): string {
 > ingress, transcription and webhooks, for trusted back ends. Italian fiscal codes and places are public.
 
 - [OpenAPI document](/openapi.json): every operation with its schemas, examples and errors
-- [Reference](/docs): the same as a page, with samples in several languages
-- [Guide](/docs/guide): the guides below as a page
+- [Reference](/docs): the same as pages, with samples in several languages
+- [Guide](/docs/guide): all pages of the documentation, those below included
 
 ## Operations
 
@@ -244,155 +289,22 @@ ${guide}`;
 }
 
 /**
- * Adapts the document for the reference page: the guides are its introduction. The page signs by itself, so it does not ask
- * for the values of signature headers.
+ * The document of one operation for the viewer. The page signs by itself, so it does not ask for the values of signature
+ * headers.
  */
-function pageDocument(document: JsonObject, guide: string, samples: Samples): JsonObject {
-  const { info, tags, paths, components, ...rest } = document;
+function trialDocument(
+  { id, method, path, source }: Operation,
+  document: JsonObject,
+  samples: Samples,
+): JsonObject {
+  const { info, components, openapi, servers } = document;
   const { securitySchemes: _, ...shown } = readMembers(components);
+  const { security: _security, tags: _tags, ...operation } = source;
   return {
-    ...rest,
-    info: { ...readMembers(info), description: guide },
-    tags: tagTitles(document).map(([name, title], index) => ({
-      ...readObjects(tags)[index],
-      name,
-      'x-displayName': title,
-    })),
-    paths: mapOperations(readMembers(paths), ({ security: _security, ...operation }) => ({
-      ...operation,
-      'x-codeSamples': samples.get(String(operation.operationId)),
-    })),
+    openapi,
+    servers,
+    info: { ...readMembers(info), description: '' },
+    paths: { [path]: { [method.toLowerCase()]: { ...operation, 'x-codeSamples': samples.get(id) } } },
     components: shown,
   };
-}
-
-/** Returns the names of the groups of operations, which are parts of addresses, and their titles. */
-function tagTitles({ tags }: JsonObject): readonly (readonly [string, string])[] {
-  return readObjects(tags).map(({ name }) => {
-    const text = String(name);
-    return [text, text.charAt(0).toUpperCase() + text.slice(1)];
-  });
-}
-
-function mapOperations(paths: JsonObject, change: (operation: JsonObject) => JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(paths).map(([path, item]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(readMembers(item)).map(([method, operation]) => [
-          method,
-          change(readMembers(operation)),
-        ]),
-      ),
-    ]),
-  );
-}
-
-/* Renders the pages as HTML. They are readable before any script runs, and load nothing from other hosts. */
-
-/** @param current the path of the page */
-function bar(current: string, rest = ''): string {
-  const link = (path: string, text: string): string =>
-    `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${text}</a>`;
-  return `<header class="bar">
-      <a class="name" href="/docs">rtc-service</a>
-      <nav aria-label="Pages">${link('/docs', 'Reference')}${link('/docs/guide', 'Guide')}${link('/openapi.json', 'OpenAPI')}</nav>${rest}
-    </header>`;
-}
-
-function page(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>${title}</title>
-    <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="/docs/reference.css">
-    ${body}
-  </body>
-</html>
-`;
-}
-
-const SIGN_BUTTON = `
-      <button id="sign-button" type="button" hidden>Sign requests</button>`;
-
-const CREDENTIALS = `<dialog id="credentials" aria-labelledby="credentials-title">
-      <form method="dialog">
-        <h2 id="credentials-title">Sign requests</h2>
-        <p>The key and the secret stay in the memory of this page. They are not stored, and a reload forgets them.</p>
-        <label>API key<input id="api-key" autocomplete="off" spellcheck="false" required></label>
-        <label>API secret<input id="api-secret" type="password" autocomplete="off" required></label>
-        <div class="buttons">
-          <button value="forget" formnovalidate>Forget</button>
-          <button value="cancel" formnovalidate>Cancel</button>
-          <button class="primary" value="use">Use</button>
-        </div>
-      </form>
-    </dialog>`;
-
-/** @param tags the groups of operations, by name and title */
-type ReferencePage = { readonly guide: string; readonly tags: readonly (readonly [string, string])[] };
-
-/**
- * Renders the reference. The viewer takes a second of processor time or more before it shows anything. Therefore the page
- * has its first view already: the guides, which are also the beginning of the viewer's content. Without scripts this is the
- * whole page.
- */
-function referencePage({ guide, tags }: ReferencePage): string {
-  const operations = tags
-    .map(([name, title]) => `<li><a href="#tag/${toAnchor(name)}">${title}</a></li>`)
-    .join('');
-  return page(
-    'rtc-service API',
-    `<link rel="preload" href="/docs/document.json" as="fetch" crossorigin>
-    <link rel="preload" href="/docs/scalar.js" as="script">
-    <script src="/docs/start.js" defer></script>
-  </head>
-  <body>
-    ${bar('/docs', SIGN_BUTTON)}
-    ${CREDENTIALS}
-    <div id="introduction">
-        <aside><nav aria-label="Contents"><ul class="contents">${renderContents(guide)}</ul><ul class="contents operations">${operations}</ul></nav></aside>
-        <main class="text">
-          <h1>rtc-service</h1>
-          <noscript><p>This page needs JavaScript to show each operation. Without it, read
-            <a href="/docs/guide">the guide</a>, <a href="/llms.txt">the list of operations</a> or
-            <a href="/openapi.json">the OpenAPI document</a>.</p></noscript>
-          ${guide}
-        </main>
-    </div>
-    <div id="reference"></div>`,
-  );
-}
-
-/** Returns the anchor that the viewer gives to a tag. */
-function toAnchor(name: string): string {
-  return name.replaceAll(' ', '-');
-}
-
-function renderContents(guide: string): string {
-  const titles = [...guide.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)];
-  return titles.map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('');
-}
-
-/** @param guide the guides as HTML */
-function guidePage(guide: string): string {
-  return page(
-    'Guide to the rtc-service API',
-    `</head>
-  <body>
-    <a class="skip" href="#guide">Skip to the guide</a>
-    ${bar('/docs/guide')}
-    <div class="page">
-      <aside><nav aria-label="Contents"><ul>${renderContents(guide)}</ul></nav></aside>
-      <main id="guide" class="text">
-        <h1>Guide</h1>
-        <p>What to know about each part of the API. <a href="/docs">The reference</a> has every operation.</p>
-        ${guide}
-      </main>
-    </div>`,
-  );
 }

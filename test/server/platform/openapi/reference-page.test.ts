@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
 import { request as send } from 'node:http';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../../../support/service.ts';
 // The service reads its pages at /docs from what is built.
-import '../../../support/parts/built.ts';
+import { ROOT } from '../../../support/parts/built.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
 
 /* The pages of the service as a browser receives them. test/web/reference.extended.ts tests what they do. */
 
@@ -28,12 +32,28 @@ function fetchBytes(path: string, accepted: string) {
   });
 }
 
+function unescapeHtml(text: string): string {
+  const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', amp: '&' };
+  return text.replaceAll(/&(\w+);/g, (entity, name: string) => characters[name] ?? entity);
+}
+
+/** Returns the paths and anchors of the links in a page that lead to pages at /docs. */
+function listLinks(html: string): readonly (readonly [string, string | undefined])[] {
+  return [...html.matchAll(/<a [^>]*href="(\/docs[^"#]*|)(?:#([^"]+))?"/g)].map(([, path = '', anchor]) => [
+    path,
+    anchor,
+  ]);
+}
+
 const FILES = [
   '/openapi.json',
   '/docs',
   '/docs/guide',
+  '/docs/guide/webhooks',
+  '/docs/api/createRoom',
+  '/docs/try/createRoom',
+  '/docs/try/createRoom/document.json',
   '/docs/scalar.js',
-  '/docs/document.json',
   '/llms.txt',
 ];
 
@@ -65,36 +85,83 @@ describe('the pages of the reference', () => {
     expect((await get('/docs/')).text).toBe((await get('/docs')).text);
   });
 
-  it('have a heading before any script runs, and a link for readers without scripts', async () => {
+  it('say what this is, and have a first call that opens a room', async () => {
     const { text } = await get('/docs');
     expect(text).toContain('<h1>rtc-service</h1>');
-    expect(text).toContain('<h2 id="sign-requests">');
-    expect(text).toContain('<a href="#tag/fiscal-codes">Fiscal codes</a>');
-    expect(/<noscript>.*\/docs\/guide.*<\/noscript>/s.test(text)).toBe(true);
+    const [, code = ''] = /Your first call.*?<pre tabindex="0"><code>(.*?)<\/code>/s.exec(text) ?? [];
+    const script = unescapeHtml(code);
+    const { apiKey, apiSecret, url } = service;
+    const env = { PATH: process.env.PATH, RTC_URL: url, API_KEY: apiKey, API_SECRET: apiSecret };
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env });
+    // Without a media server the room cannot be opened, but the service has accepted the signature and the body.
+    expect(JSON.parse(stdout)).toMatchObject({ status: 503, type: expect.stringContaining('media-server') });
   });
 
-  it('allow no script but their own, and none at all in the guide', async () => {
+  it('need no script, except for the page on which a request is tried out', async () => {
     const readPolicy = async (path: string) => String((await get(path)).headers['content-security-policy']);
-    expect(await readPolicy('/docs')).toContain("script-src 'self'");
-    expect(await readPolicy('/docs')).not.toMatch(/unsafe-eval|https?:/);
-    expect(await readPolicy('/docs/guide')).toContain("default-src 'none'");
+    for (const path of ['/docs', '/docs/guide', '/docs/guide/roles', '/docs/api/createRoom']) {
+      expect(await readPolicy(path)).toContain("default-src 'none'");
+      expect((await get(path)).text).not.toContain('<script');
+    }
+    expect(await readPolicy('/docs/try/createRoom')).toContain("script-src 'self'");
+    expect(await readPolicy('/docs/try/createRoom')).not.toMatch(/unsafe-eval|https?:/);
+    expect((await get('/docs/try/createRoom')).text).toContain('/docs/scalar.js');
   });
 
-  it('have every guide, with links between them that work', async () => {
+  it('have every page of docs, under the heads of its index', async () => {
     const { text } = await get('/docs/guide');
-    const headings = [...text.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id);
-    expect(headings).toEqual([
-      ...['sign-requests', 'roles', 'conventions', 'webhooks', 'recordings', 'transcription'],
-    ]);
-    const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    expect(anchors.filter((id) => !text.includes(`id="${id}"`))).toEqual([]);
-    expect(text).not.toContain('.md"');
+    const listed = [...text.matchAll(/<li><a href="\/docs\/guide\/([\w-]+)"/g)].map(([, name]) => name);
+    const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'));
+    expect(listed.toSorted()).toEqual(
+      pages.map((name) => name.replace(/^README\.md$/, 'clients').replace('.md', '')).toSorted(),
+    );
+    expect(text.indexOf('>Guide</a></h2>')).toBeLessThan(text.indexOf('>API</a></h2>'));
+    expect(text).not.toContain('reviewed only');
   });
 
-  it('have the guides in the reference too, and no headers to fill in by hand', async () => {
-    const { json } = await get('/docs/document.json');
-    const document: { info: { description: string }; components: object } = json;
-    expect(document.info.description).toContain('## Sign requests');
+  it('have links that work, with headings where they lead to', async () => {
+    const { text: home } = await get('/docs');
+    const paths = new Set(['/docs', ...listLinks(home).map(([path]) => path)].filter((path) => path !== ''));
+    const pages = new Map<string, string>();
+    for (const path of paths) {
+      const { status, text } = await get(path);
+      expect([path, status]).toEqual([path, 200]);
+      pages.set(path, text);
+      for (const [linked] of listLinks(text)) if (linked !== '') paths.add(linked);
+    }
+    expect(pages.size).toBeGreaterThan(100);
+    const missing = [...pages].flatMap(([path, text]) =>
+      listLinks(text)
+        .filter(([linked, anchor]) => !pages.get(linked || path)?.includes(` id="${anchor}"`))
+        .filter(([, anchor]) => anchor !== undefined)
+        .map((link) => [path, ...link]),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('have a page for each operation, with its parameters, responses, errors and samples', async () => {
+    const { text } = await get('/docs/api/listRooms');
+    expect(text).toContain('<b class="method get">GET</b> <code>/v1/rooms</code>');
+    for (const id of ['query', 'response-200', 'errors', 'samples-title'])
+      expect(text).toContain(`id="${id}"`);
+    for (const label of ['curl', 'rtc', 'TypeScript', 'Python', 'Go', 'PHP', 'Java', 'C#'])
+      expect(text).toContain(`<summary>${label}</summary>`);
+    expect(text).toContain('href="/docs/try/listRooms"');
+    const ids = Object.values(service.document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    for (const id of ids) expect([id, (await get(`/docs/api/${id}`)).status]).toEqual([id, 200]);
+  });
+
+  it('answer an address that leads nowhere, and prepare nothing for it', async () => {
+    for (const path of ['/docs/api/nothing', '/docs/guide/..%2Fguide.json', '/docs/try/constructor'])
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+  });
+
+  it('give the viewer one operation, without headers to fill in by hand', async () => {
+    const { json } = await get('/docs/try/createRoom/document.json');
+    const document: { paths: object; components: object } = json;
+    expect(document.paths).toEqual({ '/v1/rooms': { post: expect.anything() } });
     expect(document.components).not.toHaveProperty('securitySchemes');
   });
 

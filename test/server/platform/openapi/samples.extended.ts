@@ -29,10 +29,10 @@ describe('the samples of the reference', () => {
   beforeAll(async () => {
     service = await startTestService({ livekit: await sharedLivekit() });
     folder = await mkdtemp(join(tmpdir(), 'rtc-samples-'));
-    const document = await service.call('GET', '/docs/document.json', { signing: false });
-    const { paths }: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } =
-      document.json;
-    operations = Object.values(paths).flatMap((item) => Object.values(item));
+    const ids = Object.values(service.document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    operations = await Promise.all(ids.map(fetchOperation));
     await mkdir(join(folder, 'node_modules/@rtc-service/client'), { recursive: true });
     await symlink(`${DIST}client`, join(folder, 'node_modules/@rtc-service/client/dist'));
     await writeFile(
@@ -50,6 +50,15 @@ describe('the samples of the reference', () => {
     await service?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
+
+  /** Returns an operation with the samples that its page shows. */
+  const fetchOperation = async (id: string): Promise<Operation> => {
+    const document = await service.call('GET', `/docs/try/${id}/document.json`, { signing: false });
+    const { paths }: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } =
+      document.json;
+    const [operation] = Object.values(paths).flatMap((item) => Object.values(item));
+    return operation ?? expect.unreachable(id);
+  };
 
   const environment = () => ({
     ...process.env,
