@@ -3804,7 +3804,7 @@ type ListCitiesParams struct {
 	Current bool
 	// Only places in force on this day, YYYY-MM-DD
 	Date string
-	// Only names that begin with this; case and accents are ignored
+	// Only places with a name, in any language, that begins with this; case and accents are ignored
 	Q string
 	// Maximum number of records; the header Link has the address of the next ones
 	Limit string

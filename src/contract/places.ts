@@ -176,7 +176,8 @@ export const CitiesQuery = closedQuery({
   q: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'Only names that begin with this; case and accents are ignored',
+      description:
+        'Only places with a name, in any language, that begins with this; case and accents are ignored',
     }),
   ),
   limit: numberText('Maximum number of records; the header Link has the address of the next ones'),

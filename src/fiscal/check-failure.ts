@@ -115,7 +115,7 @@ const prefixFault = (text: string, reason: CheckReason): CheckFault | undefined 
 };
 
 /** A VAT number has its country before it in the VIES; SPID and CIE name the series that a number is of (eIDAS). */
-const PREFIXED = /^(IT|(?:TIN|VAT)IT-)([A-Z0-9]{16}|\d{11})$/i;
+const PREFIXED = /^(IT|(?:TIN|VAT)IT-)[ -]?([A-Z0-9]{16}|\d{11})$/i;
 
 const misplacedCharacters = function* (text: string): Generator<CheckFault> {
   for (let at = 0; at < CODE_LENGTH; at++) {

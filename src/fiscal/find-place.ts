@@ -1,7 +1,7 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { codeOfSlot, slotOfCode } from './code-table.ts';
 import { foreignCityBlock, territoryBlock } from './data/foreign-cities.ts';
-import { fold, folded, foldedLength } from './fold-name.ts';
+import { foldedText } from './fold-name.ts';
 import { lastMatch, lookUpPlace, MISSING_PLACE, type PlaceMatch } from './look-up-place.ts';
 import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
@@ -112,7 +112,7 @@ const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => 
     return { hint: 'other-province', suggestions: [...first, ...others].slice(0, SUGGESTIONS) };
   }
   const territory = stateOfTerritory(name);
-  const state = territory < 0 ? stateOfCity(name) : territory;
+  const state = territory < 0 ? stateOfCity(name, date) : territory;
   if (state < 0) return undefined;
   const records = readRecords(state);
   const suggestions = [placeOfRecord(records, recordAt(records, state, date))];
@@ -154,13 +154,17 @@ const candidatePlaces = (date: number, chosen: number): Place[] =>
     .map(({ slot }) => placeOfRecord(readRecords(slot), recordAt(readRecords(slot), slot, date)));
 
 /**
- * Returns the slot of the state that contains a well-known foreign city; -1 for any other name. Codes of people born abroad
- * contain the state.
+ * Returns the slot of the state that contains a well-known foreign city, or that stands behind any city, as in `Lens,
+ * Francia`; -1 for any other name. Codes of people born abroad contain the state.
  */
-const stateOfCity = (name: string): number => {
+const stateOfCity = (name: string, date: number): number => {
   states ??= readNames(foreignCityBlock());
-  return states.get(foldedName(name)) ?? -1;
+  const [, city, state] = CITY_WITH_STATE.exec(name) ?? [];
+  const behind = state === undefined ? -1 : lookUpPlace(state, 'EE', date);
+  return behind < 0 ? (states.get(foldedText(city ?? name)) ?? -1) : behind;
 };
+
+const CITY_WITH_STATE = /^(.*[^\s,;/(-])(?:\s*[,;/(]\s*|\s+-\s+)([^,;/()]+?)\)?\s*$/;
 
 /**
  * Returns the slot of the code that the tax office has used for a territory without a code of its own; -1 for any other
@@ -170,7 +174,7 @@ const stateOfTerritory = (name: string): number => {
   territories ??= readNames(territoryBlock());
   const bare = splitProvince(name)?.bare ?? name;
   for (const reading of [bare, ...stateNames(bare)]) {
-    const state = territories.get(foldedName(reading));
+    const state = territories.get(foldedText(reading));
     if (state !== undefined) return state;
   }
   return -1;
@@ -179,11 +183,6 @@ const stateOfTerritory = (name: string): number => {
 let states: ReadonlyMap<string, number> | undefined;
 
 let territories: ReadonlyMap<string, number> | undefined;
-
-const foldedName = (name: string): string => {
-  fold(name);
-  return String.fromCharCode(...folded.subarray(0, foldedLength));
-};
 
 const readNames = (block: string): Map<string, number> => {
   const read = new Map<string, number>();

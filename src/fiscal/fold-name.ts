@@ -28,6 +28,12 @@ export const fold = (whole: string): void => {
   }
 };
 
+/** Returns the folded text as a string. */
+export const foldedText = (text: string): string => {
+  fold(text);
+  return String.fromCharCode(...folded.subarray(0, foldedLength));
+};
+
 /** Enough for every separator and mark that a name can have. Composing a megabyte would take long. */
 const LONGEST_TEXT = 4 * folded.length;
 

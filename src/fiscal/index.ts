@@ -51,6 +51,7 @@ export {
 } from './search-places.ts';
 export { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
 export {
+  beginningWith,
   type CapFrazioni,
   type CapPlace,
   type CapsResult,

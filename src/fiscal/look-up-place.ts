@@ -1,8 +1,8 @@
 /** Looks up the place for a name, a province and a date, as a slot. findPlace and generate share this. */
 
-import { folded, foldedLength } from './fold-name.ts';
+import { fold, folded, foldedLength } from './fold-name.ts';
 import { findProvinceNumber, found, lookUpName, UNKNOWN_PROVINCE } from './name-lookup.ts';
-import { foldWords, typedWordEnds } from './name-matchers.ts';
+import { eachBeginning, foldWords, MIDDLE_OF_NAME, typedWordEnds } from './name-matchers.ts';
 import {
   ANY_PROVINCE,
   addCandidate,
@@ -26,6 +26,7 @@ import {
   withOtherLetters,
   writtenOut,
 } from './place-spellings.ts';
+import { shortAt } from './typed-access.ts';
 
 /**
  * Why a place was chosen: its Belfiore code was given; it had this name on the date; the name is an alias; it had the name
@@ -222,6 +223,29 @@ const lookUpLoosely: LookUp = (name, search) => {
   return chooseCandidate(name, search.date);
 };
 
+/** `Milano, Italia`, `Torino (TO), Italy`. */
+const lookUpInItaly: LookUp = (name, search) => {
+  const [, bare] = search.province === FOREIGN ? [] : (IN_ITALY.exec(name) ?? []);
+  return bare === undefined ? UNKNOWN_PLACE : lookUpWritten(bare, search);
+};
+
+const IN_ITALY = /^(.*[^\s,;/(-])[\s,;/(-]+(?:ITALI(?:A|E|EN)|ITALY|ITA?)\)?\s*$/i;
+
+/** Names that are cut off, as in columns of 20 or 25 characters: `Caldaro sulla strada del`. */
+const lookUpCutOff: LookUp = (name, search) => {
+  fold(name);
+  if (foldedLength < SHORTEST_CUT) return UNKNOWN_PLACE;
+  const { record } = placeIndex();
+  foldWords(name);
+  eachBeginning((entry, rank) => {
+    if (rank < MIDDLE_OF_NAME) addCandidate(shortAt(record, entry), search);
+  });
+  return chooseCandidate(name, search.date);
+};
+
+/** The letters of a name of twenty characters with up to four spaces. Shorter ones may only be begun. */
+const SHORTEST_CUT = 16;
+
 /**
  * Matches names without the small words that people leave out or change (`Reggio Calabria`, `San Giorgio Cremano`), and
  * names whose last words are abbreviated after `s/` (`Cernusco s/N.`). They are tried after the name as it is written.
@@ -229,8 +253,10 @@ const lookUpLoosely: LookUp = (name, search) => {
 
 /** Calls back for each record that has the same words as the text, except for small words. */
 const forEachLooseMatch = (name: string, visit: (record: number) => void): void => {
-  const typed = mainWords(wordsOfText(name));
-  if (typed.length === 0) return;
+  const words = wordsOfText(name);
+  const typed = mainWords(words);
+  // A name that ends with a small word is cut off.
+  if (typed.length === 0 || SMALL_WORDS.has(words.at(-1) ?? '')) return;
   looseEntries ??= indexLoosely();
   for (const record of looseEntries.get(typed.join(' ')) ?? []) visit(record);
 };
@@ -312,4 +338,6 @@ const WAYS_WITHOUT_PROVINCE: readonly LookUp[] = [
   lookUpState,
   lookUpShortened,
   lookUpLoosely,
+  lookUpInItaly,
+  lookUpCutOff,
 ];

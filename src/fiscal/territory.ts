@@ -8,9 +8,13 @@ import {
 } from './data/postal-codes.ts';
 import { regionBlock } from './data/territory.ts';
 import { findPlace, type PlaceNotFound } from './find-place.ts';
+import { foldedText } from './fold-name.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
+import { eachBeginning, foldWords, MIDDLE_OF_NAME } from './name-matchers.ts';
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord, placeToday } from './place.ts';
+import { placeIndex } from './place-index.ts';
 import {
+  ALIAS,
   allRecords,
   comuniInForce,
   findSuccessor,
@@ -18,6 +22,7 @@ import {
   provinceNumber,
   recordToday,
 } from './place-records.ts';
+import { shortAt } from './typed-access.ts';
 
 export type Region = { readonly name: string; readonly provinces: readonly Province[] };
 export type Province = { readonly name: string; readonly abbreviation: string };
@@ -119,6 +124,35 @@ export const cities = (province: string): ListedPlace[] => {
   // Where ANPR has the province too, its comuni are those of ANPR.
   const isOfToday = all.some((place) => place.isCurrent && place.province === text);
   return isOfToday ? all.filter((place) => place.province === text) : all;
+};
+
+/**
+ * Returns a filter of listed places: those with a name that begins with the text, in another language or in everyday speech
+ * too, and those that the text names in any other way.
+ */
+export const beginningWith = (
+  typed: string,
+): ((place: Pick<ListedPlace, 'codiceCatastale' | 'name'>) => boolean) => {
+  const begun = foldedText(typed);
+  if (begun === '') return () => true;
+  const records = allRecords();
+  const { record } = placeIndex();
+  const slots = new Set(slotsNamed(typed));
+  foldWords(typed);
+  eachBeginning((entry, rank) => {
+    const at = shortAt(record, entry);
+    if (rank < MIDDLE_OF_NAME && records.kind[at] === ALIAS) slots.add(shortAt(records.slot, at));
+  });
+  return ({ codiceCatastale, name }) =>
+    foldedText(name).startsWith(begun) || slots.has(slotOfCode(codiceCatastale));
+};
+
+const slotsNamed = (name: string): readonly number[] => {
+  const found = findPlace(name);
+  const places = found.ok
+    ? [found.match === 'successor' ? found.alternatives[0] : found.place]
+    : found.candidates;
+  return places.map((place) => slotOfCode(place?.codiceCatastale ?? ''));
 };
 
 /** Returns the postal codes of a comune, by any of its names; those of the successor for an ended comune. */

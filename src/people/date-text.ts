@@ -1,7 +1,7 @@
 export type DateParts = { readonly day: number; readonly month: number; readonly year: number };
 
 /**
- * Parses a date as people write it in Italy: `01/02/1980`, `1-2-1980`, `1.2.1980`, `01021980`, `1 febbraio 1980`, `1 feb.
+ * Parses a date as people write it in Italy: `01/02/1980`, `1-2-1980`, `1.2.1980`, `1 2 1980`, `01021980`, `1 febbraio 1980`, `1 feb.
  * 1980`; or `1980-02-01`. A time after it is ignored. The day comes before the month. Returns undefined for anything else:
  * years of two digits could be of either century.
  */
@@ -42,8 +42,8 @@ function number(text: string, start: number, end: number): number {
 const TIME = /[T ]\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$/;
 
 const FORMS: readonly RegExp[] = [
-  /^(?<day>\d{1,2})(?<mark>[/.-])(?<month>\d{1,2})\k<mark>(?<year>\d{4})$/,
-  /^(?<year>\d{4})(?<mark>[/.-])(?<month>\d{1,2})\k<mark>(?<day>\d{1,2})$/,
+  /^(?<day>\d{1,2})(?<mark>[/. -])(?<month>\d{1,2})\k<mark>(?<year>\d{4})$/,
+  /^(?<year>\d{4})(?<mark>[/. -])(?<month>\d{1,2})\k<mark>(?<day>\d{1,2})$/,
   /^(?<day>\d{2})(?<month>\d{2})(?<year>\d{4})$/,
   /^(?<day>\d{1,2})[\s°º/-]+(?<month>[a-z]+)\.?[\s/-]+(?<year>\d{4})$/i,
 ];

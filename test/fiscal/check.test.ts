@@ -176,6 +176,7 @@ describe('a text that nearly is a code', () => {
 
   it.each([
     ['IT00743110157', 'length', 'vat-prefix', 2, '00743110157'],
+    ['IT 00743110157', 'characters', 'vat-prefix', 2, '00743110157'],
     ['it00743110157', 'length', 'vat-prefix', 2, '00743110157'],
     ['ITRSSMRA80B01H501T', 'length', 'country-prefix', 2, 'RSSMRA80B01H501T'],
     ['TINIT-RSSMRA80B01H501T', 'characters', 'identity-prefix', 6, 'RSSMRA80B01H501T'],

@@ -156,6 +156,20 @@ describe('names as people write them', () => {
     ['Bolzano/Bozen BZ', 'A952'],
     ['Bolzano/Bozen (BZ)', 'A952'],
     ['Bolzano (Bozen) (BZ)', 'A952'],
+    // The country behind the name.
+    ['Milano, Italia', 'F205'],
+    ['Milano, Italy', 'F205'],
+    ['Milano (Italien)', 'F205'],
+    ['Roma, IT', 'H501'],
+    ['Torino (TO), Italy', 'L219'],
+    ['Napoli - NA - ITALIA', 'F839'],
+    ['S. Giovanni Rotondo, Italia', 'H926'],
+    ["Campione d'Italia", 'B513'],
+    ['Campione Italia', 'B513'],
+    // Cut off by the width of a column.
+    ['CALDARO SULLA STRADA DEL', 'B397'],
+    ["MAGRE' SULLA STRADA DEL V", 'E829'],
+    ['San Giovanni in Persic', 'G467'],
     // I and J in old spellings.
     ['Baiardo', 'A581'],
     ['Baiardo IM', 'A581'],
@@ -211,6 +225,24 @@ describe('names as people write them', () => {
     expect(lost.map(({ name, province }) => `${name} ${province}`)).toEqual([]);
   });
 
+  it('finds no other place for the name of a comune that is cut off', () => {
+    const current = regions()
+      .flatMap(({ provinces }) => provinces.flatMap(({ abbreviation }) => cities(abbreviation)))
+      .filter(({ isCurrent }) => isCurrent);
+    const cut = [20, 25].flatMap((width) =>
+      current
+        .filter(({ name }) => name.length > width)
+        .map((place) => ({ ...place, cut: place.name.slice(0, width) })),
+    );
+    expect(cut.length).toBeGreaterThan(500);
+    const wrong = cut.filter(({ cut: name, codiceCatastale }) => {
+      const found = findPlace(name);
+      return found.ok && found.place.codiceCatastale !== codiceCatastale;
+    });
+    expect(wrong.map(({ cut: name }) => `${name}: ${locate(name)}`)).toEqual([]);
+    expect(locate('San Giovanni in Pe')).toBe('unknown');
+  });
+
   it('does not take two letters of a name for a province, nor another province than the one that is given', () => {
     expect(locate('Roma RM', 'RM')).toBe('H501');
     expect(locate('Roma RM', 'MI')).toBe('unknown');
@@ -260,6 +292,10 @@ describe('the suggestions for an unknown place', () => {
   it('name the state of a foreign city', () => {
     expect(suggested('Parigi', 'EE')).toEqual(['foreign-city', 'FRANCIA']);
     expect(suggested('New York')).toEqual(['foreign-city', "STATI UNITI D'AMERICA"]);
+    expect(suggested('Lens, Francia')).toEqual(['foreign-city', 'FRANCIA']);
+    expect(suggested('Zurigo (Svizzera)', 'EE')).toEqual(['foreign-city', 'SVIZZERA']);
+    expect(suggested('Londra (GB)')).toEqual(['foreign-city', 'REGNO UNITO']);
+    expect(suggested('Milano, Italia', 'EE')).toEqual(['other-province', 'MILANO']);
   });
 
   it('never throw for a province that is no text', () => {

@@ -1,6 +1,6 @@
 import type { FiscalError } from '../../contract/fiscal-codes.ts';
 import { istatProvinceResponse, periodResponse, placeResponse } from '../../contract/fiscal-responses.ts';
-import { beginsWith, isInForceOn } from '../../contract/listed-places.ts';
+import { isInForceOn } from '../../contract/listed-places.ts';
 import {
   CapsQuery,
   CapsResponseSchema,
@@ -17,6 +17,7 @@ import {
   RegionListSchema,
 } from '../../contract/places.ts';
 import {
+  beginningWith,
   type CapsResult,
   caps,
   cities,
@@ -103,7 +104,7 @@ function citiesRoute({ basePath }: PlaceDeps): Route {
       if (all.length === 0) return unknownProvince(chooseLanguage(raw.headers));
       if (!isCalendarDay(query.date)) return noSuchDate('date', chooseLanguage(raw.headers));
       const { items, next } = slicePage(
-        all.filter((place) => isListed(place, query)),
+        all.filter((place) => isListed(place, query)).filter(beginningWith(query.q ?? '')),
         query,
       );
       const path = `${basePath}/it/cities/${encodeURIComponent(params.province_abbreviation)}`;
@@ -149,13 +150,11 @@ const MAX_FOUND = 100;
 type Filter = {
   readonly current?: 'true' | 'false' | undefined;
   readonly date?: string | undefined;
-  readonly q?: string | undefined;
 };
 
-function isListed(place: ListedPlace, { current, date, q }: Filter): boolean {
+function isListed(place: ListedPlace, { current, date }: Filter): boolean {
   if (current !== undefined && place.isCurrent !== (current === 'true')) return false;
-  if (date !== undefined && !isInForceOn(place, date)) return false;
-  return q === undefined || beginsWith(place.name, q);
+  return date === undefined || isInForceOn(place, date);
 }
 
 function foundPlaceResponse({ place, history, successors, frazioni }: PlaceWithHistory): FoundPlace {

@@ -323,6 +323,9 @@ describe('dates in a table of people', () => {
     '1/2/1980',
     '1-2-1980',
     '1.2.1980',
+    '1 2 1980',
+    '1980/2/1',
+    '1980 02 01',
     '01021980',
     '1 febbraio 1980',
     '1 feb. 1980',
@@ -349,8 +352,10 @@ describe('dates in a table of people', () => {
 describe('rtc it cities', () => {
   it('lists the places of a day, by the beginning of a name', async () => {
     const cities = (line: string) => run(['it', 'cities', ...line.split(' ')], { clock });
-    expect((await cities('VE --date 1920-01-01 --q mest')).stdout).toMatch(/^F159\tMESTRE\tVE\tL736\n$/);
-    expect((await cities('VE --date 1970-01-01 --q mest')).stdout).toBe('');
+    expect((await cities('VE --date 1920-01-01 --q chir')).stdout).toMatch(/^C647\tCHIRIGNAGO\tVE\tL736\n$/);
+    expect((await cities('VE --date 1970-01-01 --q chir')).stdout).toBe('');
+    // By a name in everyday speech too.
+    expect((await cities('VE --date 1970-01-01 --q mest')).stdout).toMatch(/^L736\tVENEZIA\t/);
     expect((await cities('RM --current --limit 3')).stdout.trim().split('\n')).toHaveLength(3);
     expect(await cities('RM --date 1970-02-30')).toMatchObject({ code: 2 });
   });

@@ -622,6 +622,19 @@ describe('/it', () => {
     expect((await get('/it/cities/RM?current=yes')).status).toBe(400);
   });
 
+  it.each([
+    ['EE', 'riunione', 'LA REUNION (ISOLA)'],
+    ['EE', 'bermude', 'BERMUDA'],
+    ['EE', 'united k', 'REGNO UNITO'],
+    ['EE', 'isola della riunione', 'LA REUNION (ISOLA)'],
+    ['EE', 'Z110', 'FRANCIA'],
+    ['BZ', 'boze', 'BOLZANO'],
+    ['VE', 'chirignago', 'CHIRIGNAGO'],
+  ])('lists in %s for %s, by any name, %s by its own', async (province, q, name) => {
+    const { json } = await get(`/it/cities/${province}?q=${encodeURIComponent(q)}`);
+    expect([...new Set((json as { name: string }[]).map((place) => place.name))]).toEqual([name]);
+  });
+
   it('returns a list in pages, each with the address of the next', async () => {
     const first = await get('/it/cities/RM?current=true&limit=100');
     expect((first.json as object[]).length).toBe(100);

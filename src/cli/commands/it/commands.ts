@@ -1,9 +1,10 @@
 import { istatProvinceResponse, periodResponse } from '../../../contract/fiscal-responses.ts';
-import { beginsWith, isInForceOn } from '../../../contract/listed-places.ts';
+import { isInForceOn } from '../../../contract/listed-places.ts';
 import { nearest } from '../../../contract/nearest.ts';
 import type { PlacePeriod } from '../../../contract/places.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import {
+  beginningWith,
   type CapsResult,
   caps,
   cities,
@@ -167,9 +168,13 @@ const listCities = defineCommand({
     date: option('--date <date>', 'only names that were in force on this day, YYYY-MM-DD', {
       parse: calendarDay,
     }),
-    q: option('--q <text>', 'only names that begin with this; case and accents are ignored', {
-      parse: notEmpty,
-    }),
+    q: option(
+      '--q <text>',
+      'only places with a name, in any language, that begins with this; case and accents are ignored',
+      {
+        parse: notEmpty,
+      },
+    ),
     limit: option('--limit <count>', 'maximum number', { parse: wholeNumber(1, 10_000) }),
     details: DETAILS,
     lang: LANG,
@@ -183,11 +188,12 @@ const listCities = defineCommand({
     },
     { line: 'rtc it cities EE --current', does: 'The foreign states of today' },
   ],
-  async run(_context, { province, limit, details, lang, ...filter }) {
+  async run(_context, { province, limit, details, lang, q, ...filter }) {
     const all = cities(province);
     if (all.length === 0) throw unknownProvince(province);
     const records = all
       .filter((place) => isListed(place, filter))
+      .filter(beginningWith(q ?? ''))
       .slice(0, limit)
       .map((place) => (details ? { ...listed(place), ...readIstat(place) } : listed(place)));
     return list({
@@ -203,11 +209,10 @@ const listCities = defineCommand({
   },
 });
 
-type Filter = { current: boolean; date: string | undefined; q: string | undefined };
+type Filter = { current: boolean; date: string | undefined };
 
-function isListed(place: ListedPlace, { current, date, q }: Filter): boolean {
-  if (current && !place.isCurrent) return false;
-  return (date === undefined || isInForceOn(place, date)) && (q === undefined || beginsWith(place.name, q));
+function isListed(place: ListedPlace, { current, date }: Filter): boolean {
+  return !(current && !place.isCurrent) && (date === undefined || isInForceOn(place, date));
 }
 
 const listCaps = defineCommand({
