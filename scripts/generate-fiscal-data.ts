@@ -292,7 +292,10 @@ const placesModule = (places: readonly PackedPlace[]): string => {
     `export function placeBlocks(): (letter: number) => string {`,
     `  return createPlaceReader(unpackSymbols(${packedLiteral(packed)}), {`,
     `    provinces: PROVINCES,\n    dates: unpackDates(${literal(dates)}),\n    readSpans,`,
-    `    names: ${list(names)},\n    aliases: ${list(aliases)},\n  });\n}`,
+    `    ...placeNames(),\n  });\n}`,
+    `/** The names of places and those in other languages, by letter of codes, as createNameReader reads them. */`,
+    `export function placeNames(): { readonly names: readonly string[]; readonly aliases: readonly string[] } {`,
+    `  return {\n    names: ${list(names)},\n    aliases: ${list(aliases)},\n  };\n}`,
   ]);
 };
 

@@ -1,6 +1,6 @@
 /** Finds records by their whole name. */
 import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { SLOT_COUNT } from './code-table.ts';
+import { placeNames } from './data/places.ts';
 import {
   BUCKET_COUNT,
   FNV_PRIME,
@@ -11,18 +11,20 @@ import {
   stepHash,
   toBucket,
 } from './fold-name.ts';
-import { DIGIT_VALUES } from './packed-symbols.ts';
-import { ALIAS, PERIOD_FLAGS, placeBlock, readLine, readRecords } from './place-records.ts';
+import { ALIAS, readLine, readRecords } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
+import { createNameReader, EQUALS_SIGN, FIRST_MARK, LAST_MARK, sharedLetters } from './unpack-places.ts';
 
 /** Calls back for each record that has the last folded name. */
 export const forEachMatch = (visit: (record: number) => void): void => {
-  const { heads, next, hashes, slots } = nameIndex();
+  const names = nameIndex();
+  const { heads, next, hashes } = names;
   let last = -1;
   for (let entry = shortAt(heads, toBucket(foldedHash)); entry > 0; entry = shortAt(next, entry)) {
-    const slot = shortAt(slots, entry);
+    if (intAt(hashes, entry) !== foldedHash) continue;
+    const slot = slotOfEntry(names, entry);
     // The names of one place follow each other.
-    if (intAt(hashes, entry) !== foldedHash || slot === last) continue;
+    if (slot === last) continue;
     last = slot;
     visitRecords(slot, visit);
   }
@@ -65,8 +67,9 @@ const isFolded = (line: string, { start, end, folds }: Name): boolean => {
 };
 
 /**
- * An index from the hash of a folded name to its places. It is built at the first look-up in one pass over the place block,
- * which unpacks no place, because a program that makes only one code should not wait for the rest.
+ * An index from the hash of a folded name to its places. It is built at the first look-up from the names alone, letter by
+ * letter, because a program that makes only one code should not wait for the rest of the table. Which places the names of
+ * a letter are of is read when one of them is looked up.
  */
 type NameIndex = {
   /**
@@ -75,10 +78,18 @@ type NameIndex = {
    */
   readonly heads: Uint16Array;
   readonly next: Uint16Array;
-  /** Indexed by entry: the whole hash, and the place. */
+  /** Indexed by entry: the whole hash, and the place, or {@link UNREAD} or {@link AGAIN}. */
   readonly hashes: Int32Array;
   readonly slots: Uint16Array;
+  /** The first entries of the names of each letter of codes, and of its names in other languages, in turn; then the end. */
+  readonly firsts: number[];
 };
+
+/** No place has the first slot. */
+const UNREAD = 0;
+
+/** The place of the entry before, which has another hash of the same name. */
+const AGAIN = 0xffff;
 
 const nameIndex = (): NameIndex => {
   index ??= buildIndex();
@@ -90,7 +101,7 @@ let index: NameIndex | undefined;
 /** Capacity for the names: 16,600 now. The test that looks up every name fails if it is too small. */
 const ENTRIES = 20_000;
 
-const SLOTS_OF_PART = 1000;
+const SLOTS_OF_LETTER = 1000;
 
 const buildIndex = (): NameIndex => {
   const made: NameIndex = {
@@ -98,72 +109,93 @@ const buildIndex = (): NameIndex => {
     next: new Uint16Array(ENTRIES),
     hashes: new Int32Array(ENTRIES),
     slots: new Uint16Array(ENTRIES),
+    firsts: [],
   };
   let count = 0;
-  const add = (hash: number, slot: number): void => {
+  const add = (hash: number, place: number): void => {
     count += 1;
     const bucket = toBucket(hash);
     made.next[count] = shortAt(made.heads, bucket);
     made.heads[bucket] = count;
     made.hashes[count] = hash;
-    made.slots[count] = slot;
+    made.slots[count] = place;
   };
-  for (let slot = 0; slot < SLOT_COUNT; slot += SLOTS_OF_PART)
-    scanPart(placeBlock(slot / SLOTS_OF_PART), slot, add);
+  const { names, aliases } = placeNames();
+  for (const [letter, text] of names.entries()) {
+    made.firsts.push(count + 1);
+    hashNames(text, add);
+    made.firsts.push(count + 1);
+    hashAliases(aliases[letter] ?? '', add);
+  }
+  made.firsts.push(count + 1);
   return made;
 };
 
-const LINE_END = 126;
+type AddEntry = (hash: number, place: number) => void;
 
-const PERIOD = 59;
-
-const ALIAS_MARK = 64;
-
-const END_MARK = 35;
-
-/** Reads the names of a part of the block. `place-records.ts` describes its format. */
-const scanPart = (text: string, firstSlot: number, add: (hash: number, slot: number) => void): void => {
+/** Hashes names that are written as `createNameReader` reads them, each from the letters that it shares with the one before. */
+const hashNames = (text: string, add: AddEntry): void => {
   const folds = accentFolds();
-  let slot = firstSlot;
-  let isPeriod = true;
-  let at = 0;
-  while (at < text.length) {
-    const mark = text.charCodeAt(at);
-    if (mark === LINE_END || mark === PERIOD || mark === ALIAS_MARK) {
-      if (mark === LINE_END) slot += 1;
-      isPeriod = mark !== ALIAS_MARK;
-      at += 1;
-      continue;
+  let length = 0;
+  let hash = startHash;
+  // Most of the time is spent here, before engines have compiled it. Therefore this loop has no calls but for accents.
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character > LAST_MARK) {
+      if (character < FIRST_ACCENTED) hash = Math.imul(hash ^ character, FNV_PRIME);
+      else hash = stepFold(hash, shortAt(folds, character - FIRST_ACCENTED));
+      hashesBefore[++length] = hash;
+    } else if (character < FIRST_MARK || character === EQUALS_SIGN) {
+      hashesBefore[++length] = hash;
+    } else {
+      if (at > 0) add(hash, UNREAD);
+      length = sharedLetters(character);
+      hash = hashesBefore[length] as number;
     }
-    if (mark === END_MARK) {
-      const lineEnd = text.indexOf('~', at);
-      at = lineEnd < 0 ? text.length : lineEnd;
-      continue;
+  }
+  if (text !== '') add(hash, UNREAD);
+};
+
+/** The hashes of the beginnings of the last name, by their length. */
+const hashesBefore = new Int32Array(128);
+
+/** Hashes names in other languages, with their umlauts also written as AE, OE and UE. */
+const hashAliases = (text: string, add: AddEntry): void => {
+  const names = createNameReader(text);
+  hashNames(text, (hash) => {
+    add(hash, UNREAD);
+    const other = spelledHash(names());
+    if (other !== hash) add(other, AGAIN);
+  });
+};
+
+/** Returns the place of an entry. */
+const slotOfEntry = ({ slots, firsts }: NameIndex, entry: number): number => {
+  if (slots[entry] === UNREAD || slots[entry] === AGAIN) {
+    let part = 2;
+    while (entry >= (firsts[part] as number)) part += 2;
+    readSlots(slots, firsts, part / 2 - 1);
+  }
+  return shortAt(slots, entry);
+};
+
+/** Enters the places of all names of a letter. */
+const readSlots = (slots: Uint16Array, firsts: readonly number[], letter: number): void => {
+  let name = firsts[letter * 2] as number;
+  let alias = firsts[letter * 2 + 1] as number;
+  for (let slot = letter * SLOTS_OF_LETTER; slot < (letter + 1) * SLOTS_OF_LETTER; slot++) {
+    const records = readRecords(slot);
+    const first = shortAt(records.first, slot);
+    let lastStart = -1;
+    for (let record = first; record < first + byteAt(records.length, slot); record++) {
+      const start = shortAt(records.nameStart, record);
+      if (start === lastStart) continue;
+      lastStart = start;
+      if (records.kind[record] !== ALIAS) slots[name++] = slot;
+      else
+        do slots[alias++] = slot;
+        while (slots[alias] === AGAIN);
     }
-    const start = isPeriod ? afterDates(text, at) : at;
-    let hash = startHash;
-    let hasAccents = false;
-    // Most of the time is spent here, before engines have compiled it. Therefore this loop has no calls, and tests for
-    // letters first.
-    for (at = start; at < text.length; at++) {
-      const character = text.charCodeAt(at);
-      if (character > ALIAS_MARK && character < FIRST_ACCENTED) hash = Math.imul(hash ^ character, FNV_PRIME);
-      else if (character >= FIRST_ACCENTED && character < LINE_END) {
-        hash = stepFold(hash, shortAt(folds, character - FIRST_ACCENTED));
-        hasAccents = true;
-      } else if (
-        character === LINE_END ||
-        character === PERIOD ||
-        character === ALIAS_MARK ||
-        character === END_MARK
-      )
-        break;
-    }
-    if (at === start) continue;
-    add(hash, slot);
-    if (!hasAccents) continue;
-    const other = spelledHash(text.slice(start, at));
-    if (other !== hash) add(other, slot);
   }
 };
 
@@ -174,7 +206,7 @@ const spelledHash = (name: string): number => {
   for (let at = 0; at < name.length; at++) {
     const character = name.charCodeAt(at);
     if (character >= FIRST_ACCENTED) hash = stepFold(hash, shortAt(folds, character - FIRST_ACCENTED));
-    else if (character > ALIAS_MARK) hash = stepHash(hash, character);
+    else if (character > LAST_MARK) hash = stepHash(hash, character);
   }
   return hash;
 };
@@ -182,12 +214,4 @@ const spelledHash = (name: string): number => {
 const stepFold = (hash: number, fold: number): number => {
   const stepped = stepHash(hash, fold & 255);
   return fold < 256 ? stepped : stepHash(stepped, fold >> 8);
-};
-
-/** Returns the index after the flags, province and dates of a period. */
-const afterDates = (text: string, start: number): number => {
-  const flags = byteAt(DIGIT_VALUES, text.charCodeAt(start));
-  const hasStart = (flags & PERIOD_FLAGS.unknownStart) === 0;
-  const hasEnd = (flags & PERIOD_FLAGS.isOpen) === 0;
-  return start + 1 + (flags & PERIOD_FLAGS.province) + (hasStart ? 3 : 0) + (hasEnd ? 3 : 0);
 };

@@ -32,12 +32,14 @@ export const unpackSymbols = ({ lengths, parts }: Packed): Symbols => {
   let digit = 0;
   let bits = 0;
   const addKind = ({ below: size, contexts = 1 }: SymbolKind): ReadSymbol => {
-    const codes = Array.from({ length: contexts }, (_, context) =>
-      readCode(lengths, nextLength + context * size, size),
-    );
+    const codes: (HuffmanCode | undefined)[] = [];
+    const start = nextLength;
     nextLength += contexts * size;
     return (context) => {
-      const { counts, symbols } = codes[context] as HuffmanCode;
+      // Read at its first use, because few contexts occur in one part.
+      const own = codes[context] ?? readCode(lengths, start + context * size, size);
+      codes[context] = own;
+      const { counts, symbols } = own;
       // `first` is the first code of a length, and `index` its place among all symbols.
       let code = 0;
       let first = 0;

@@ -73,7 +73,7 @@ export const allRecords = (): PlaceRecords => {
 };
 
 /** Returns the block of a letter of codes, which is unpacked at its first use. */
-export const placeBlock = (letter: number): string => {
+const placeBlock = (letter: number): string => {
   readBlock ??= placeBlocks();
   const block = blocks[letter] ?? readBlock(letter);
   blocks[letter] = block;
@@ -212,7 +212,7 @@ const newRecords = (): Writable<PlaceRecords> => ({
 });
 
 /** The bits of a period's flags. Two is also the length of the province. */
-export const PERIOD_FLAGS = { name: 1, province: 2, isOpen: 4, unknownStart: 8 } as const;
+const PERIOD_FLAGS = { name: 1, province: 2, isOpen: 4, unknownStart: 8 } as const;
 
 const PERIOD = 59;
 const ALIAS_MARK = 64;

@@ -237,7 +237,7 @@ const readSuccessors = (readers: Readers, evidence: number): string => {
  * number, then the others. Names are in the order of codes, which is mostly that of the alphabet, and so half as long. They
  * are not coded further, because pages are compressed anyway, and this is quicker.
  */
-const createNameReader = (text: string): (() => string) => {
+export const createNameReader = (text: string): (() => string) => {
   // Nothing, then mark and letters of each name in turn.
   const pieces = text.split(SHARED_MARK);
   let at = -1;
@@ -253,6 +253,14 @@ const createNameReader = (text: string): (() => string) => {
 export const SHARED_MARKS = '0123456789:;<>?@';
 
 const SHARED_MARK = /([0-9:;<>?@])/;
+
+/** Between these character codes are marks only, except for an equals sign, which some names have. */
+export const FIRST_MARK = 48;
+export const LAST_MARK = 64;
+export const EQUALS_SIGN = 61;
+
+/** The number of shared letters of a mark, by its character code. */
+export const sharedLetters = (mark: number): number => mark - FIRST_MARK - (mark > EQUALS_SIGN ? 1 : 0);
 
 /** Returns the day before, as a count of days in months of 31. */
 const dayBefore = (count: number): number => {
