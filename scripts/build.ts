@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { packageVersion } from '../src/server/app/package-root.ts';
 import { bundledPackages, softwareBillOfMaterials, thirdPartyNotices } from './build/bundled-packages.ts';
-import { buildCli } from './build/cli.ts';
-import { buildLibraries, writeDeclarations } from './build/libraries.ts';
+import { buildCli, buildLibraries, buildServer, writeDeclarations } from './build/bundles.ts';
 import { writeManuals } from './build/manuals.ts';
 import { hashInputs, ROOT, rememberInputs } from './build/output.ts';
 import { buildPages } from './build/pages.ts';
 import { writeReference } from './build/reference.ts';
-import { buildServer } from './build/server.ts';
 import { buildUndici } from './build/undici.ts';
 
 /*

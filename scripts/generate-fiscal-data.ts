@@ -63,7 +63,6 @@ const SOURCES = [
 ];
 const DATA_VERSION = '2026-11';
 const CAPS_AS_OF = '2026-11';
-
 const LETTERS = 'ABCDEFGHILMZ';
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** Names are upper case, so lower-case letters represent the accented ones. This keeps the block ASCII. */

@@ -10,7 +10,6 @@ import { runCommand } from './parts/run-command.ts';
 const root = join(import.meta.dirname, '..');
 const shown = ['readme-room.png', 'readme-recording.png', 'readme-webhook.png'];
 const largestBytes = 150_000;
-
 const tests = ['--config=vitest.extended.config.ts', 'test/web/pictures.extended.ts'];
 process.exitCode = await runCommand('node', ['scripts/test.ts', ...tests]);
 if (process.exitCode === 0) {

@@ -17,7 +17,6 @@ const JOIN = 'dev join demo ada';
 const COMMANDS = ['participants list demo', 'events list --room demo'] as const;
 /** Where a livekit-server that was built before is. */
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-
 const home = await mkdtemp(join(tmpdir(), 'rtc-readme-'));
 const dev = start(['dev', '--port', '0', '--without', 'stt-live,stt-post,recorder']);
 try {

@@ -145,7 +145,6 @@ function isBoolean(parameter: Parameter): boolean {
 }
 
 const CLOCK = /\b(?:performance|Date)\.now\(\)|\bprocess\.hrtime\b/;
-
 /** Matchers that set an upper limit for a value. */
 const UPPER_BOUND = /^toBeLessThan(?:OrEqual)?$/;
 

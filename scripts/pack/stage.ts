@@ -1,9 +1,8 @@
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { writeCheckingModules, writeFiscalIndex } from '../build/fiscal.ts';
 import { ROOT } from '../build/output.ts';
-import { copyDeclarations } from './declarations.ts';
 import { clientManifest, fiscalManifest, type Manifest, mainManifest, readManifest } from './manifests.ts';
 
 /** Lays out the three packages in subfolders of `staging`, from dist and the sources. Returns the folders. */
@@ -91,4 +90,22 @@ async function publicFiscalModules(): Promise<readonly PublicModule[]> {
     };
   });
   return modules.filter(({ values }) => values.length > 0);
+}
+
+/** Copies a declaration file and everything that it imports by relative paths, with the same folders. */
+async function copyDeclarations(
+  entry: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const copied = new Set<string>();
+  const copy = async (path: string): Promise<void> => {
+    if (copied.has(path)) return;
+    copied.add(path);
+    await cp(join(from, path), join(to, path));
+    const text = await readFile(join(from, path), 'utf8');
+    for (const [, request = ''] of text.matchAll(/(?:from |import\()'(\.[^']+)\.js'/g)) {
+      await copy(`${join(dirname(path), request)}.d.ts`);
+    }
+  };
+  await copy(entry);
 }

@@ -5,14 +5,29 @@ import {
   findOnPath,
   livekitServerVersion,
 } from '../../src/server/dev/binaries/go-binary.ts';
+import { MOONSHINE_BYTES } from '../../src/server/transcription/models/catalogue.ts';
+import {
+  installModel,
+  installPackage,
+  MOONSHINE_WHEEL,
+  type PackageRecipe,
+} from '../../src/server/transcription/models/install-model.ts';
 import { isFaketimeInstalled } from '../../test/support/parts/faketime.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { isRecorderInstalled } from '../../test/support/parts/recorder.ts';
-import { type Cached, fetchToolchain, goEnvironment, helm, ingress, versitygw } from './go-toolchain.ts';
+import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
+import {
+  type BuildOptions,
+  type Cached,
+  fetchToolchain,
+  goEnvironment,
+  helm,
+  ingress,
+  versitygw,
+} from './go-toolchain.ts';
 import { openApiTools, pythonTools, runtimes, schemathesis } from './pinned-folder.ts';
 import type { Part } from './prepare-parts.ts';
 import { runQuietly } from './run-command.ts';
-import { installSpeech, isSpeechInstalled } from './speech.ts';
 
 /** GStreamer elements of the ingress service's pipelines for an RTMP push of H.264 and AAC. */
 const gstreamerElements = 'decodebin3 flvdemux avdec_h264 avdec_aac x264enc vp8enc opusenc'.split(' ');
@@ -24,6 +39,17 @@ const gstreamerLibraries = [
   'gstreamer-app-1.0',
   'gstreamer-mpegts-1.0',
 ];
+
+/** Recordings of people who read, from the package that contains the model. */
+const recordings: PackageRecipe = {
+  commands: MOONSHINE_WHEEL,
+  downloadBytes: MOONSHINE_BYTES,
+  files: {
+    'moonshine_voice/assets/beckett.wav': 'e5a26b3d29e5b0bc8dbd72c11d16a3808a4ec0ac45b21f12a27d2a2fe5c5ae61',
+    'moonshine_voice/assets/two_cities.wav':
+      'f3348494d77cb74a02862f5e685ed09faf3e75832c5cc5c80703282c2cd8b52e',
+  },
+};
 
 /** Every part that tests run. A part comes after those that are needed to build it. */
 export const parts: readonly Part[] = [
@@ -234,4 +260,15 @@ async function isGstreamerInstalled(): Promise<boolean> {
     if ((await runQuietly('gst-inspect-1.0', ['--exists', element])).status !== 0) return false;
   }
   return true;
+}
+
+function isSpeechInstalled(): boolean {
+  const cacheDir = defaultCacheDir(process.env);
+  return testModel(cacheDir) !== undefined && findSpeechRecordings(cacheDir) !== undefined;
+}
+
+/** Installs the model and its detector as a user does, with the recordings beside them. */
+async function installSpeech({ cacheDir, onProgress = () => {} }: BuildOptions): Promise<void> {
+  await installModel(TEST_MODEL, { cacheDir, onProgress });
+  await installPackage(recordings, { name: 'speech-recordings', folder: cacheDir, onProgress });
 }

@@ -25,12 +25,9 @@ export interface Cached {
 
 /** Go 1.21 and newer download by themselves the newer toolchain that a module requires. */
 const oldestUsableMinor = 21;
-
 /** The version that an older Go (Debian 12 has 1.19) downloads. Toolchains are modules of the Go module proxy too. */
 const fetchedVersion = '1.26.8';
-
 const machine = { x64: 'amd64', arm64: 'arm64' }[arch() as string] ?? arch();
-
 const toolchainModule = `golang.org/toolchain@v0.0.1-go${fetchedVersion}.${platform()}-${machine}`;
 
 /** Returns an environment with a usable `go`, or undefined. */

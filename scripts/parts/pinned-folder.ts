@@ -65,7 +65,6 @@ async function run(program: string, args: readonly string[], options: CommandOpt
 }
 
 const findPins = (...names: readonly string[]): string => join(import.meta.dirname, '..', ...names);
-
 const PYTHON = findPins('python-tools', 'requirements.txt');
 const OPENAPI = findPins('openapi-tools');
 const OPENAPI_PYTHON = findPins('openapi-tools', 'requirements.txt');
