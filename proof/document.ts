@@ -5,7 +5,6 @@ import { figuresWithSpread, type RecordedResult, type Results } from './results.
 /** The summary, and beside it a page for each experiment, in docs/proof. */
 const SUMMARY = new URL('../docs/proof.md', import.meta.url);
 const SECTION = /^(?=## [\w-]+\n\n.+\.\n\n\*\*Claim\.\*\*)/gm;
-
 const findPage = (name: string): URL => new URL(`../docs/proof/${name}.md`, import.meta.url);
 
 /** An experiment as its page in docs/proof describes it. The claim, the attack and what is not claimed are written there only. */

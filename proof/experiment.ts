@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
 import type { Figure } from './figures.ts';
 
 /** docs/proof has the results of the full run. The short run runs in a few seconds, with the tests. */
@@ -17,9 +19,11 @@ export type ExperimentContext = {
   readonly runSize: RunSize;
   /** Reports progress. */
   readonly report: (line: string) => void;
-  /** Registers something to end with the experiment. The last one is ended first. */
-  readonly cleanUp: (close: () => unknown) => void;
+  /** Registers something to end with the experiment, and returns it. The last one is ended first. */
+  readonly cleanUp: <Started extends Closable>(started: Started) => Started;
 };
+
+type Closable = (() => unknown) | { readonly close: () => unknown };
 
 /**
  * An attack on a claim of the service. Its entry in `experiments.ts` adds it to the run, and its page in docs/proof says
@@ -63,7 +67,11 @@ export async function runExperiment(
     MAX_MINUTES * 60_000,
   );
   try {
-    const running = experiment.run({ runSize, report, cleanUp: (close) => closers.push(close) });
+    const cleanUp: ExperimentContext['cleanUp'] = (started) => {
+      closers.push(typeof started === 'function' ? started : started.close);
+      return started;
+    };
+    const running = experiment.run({ runSize, report, cleanUp });
     const findings = await Promise.race([running, tooLong.promise]);
     return {
       experiment: experiment.name,
@@ -81,6 +89,13 @@ export async function runExperiment(
     clearTimeout(timer);
     for (const close of closers.reverse()) await close();
   }
+}
+
+/** Makes a folder that is removed with the experiment. */
+export async function makeFolder({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-prove-'));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** Returns the figure of a time; in the short run without its claim, because the machine may be busy. */

@@ -4,10 +4,8 @@ import type { Result } from './experiment.ts';
 import { type Figure, rangeInWords } from './figures.ts';
 
 const root = join(import.meta.dirname, '..');
-
 /** Results of this machine. */
 const CACHE = join(root, '.cache', 'proof');
-
 /** Results that docs/proof.md and the pages of docs/proof are written from. */
 const RECORDED = join(import.meta.dirname, 'results.json');
 

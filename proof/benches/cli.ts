@@ -17,9 +17,7 @@ import { median } from '../support/statistics.ts';
  */
 
 const ROUNDS = Number(process.argv[2] ?? 40);
-
 const MAX_IDLE_MB = 130;
-
 const directory = await mkdtemp(join(tmpdir(), 'rtc-bench-cli-'));
 const empty = join(directory, 'empty.mjs');
 await writeFile(empty, '');

@@ -14,7 +14,7 @@ import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
 import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { atMost, exactly, type Figure, named, observed } from '../figures.ts';
-import { killInEveryState } from '../support/kills.ts';
+import { killInEveryState } from '../support/faults.ts';
 import { pollEvery } from '../support/poll.ts';
 import {
   type EndedRecording,
@@ -27,30 +27,19 @@ import {
 import { enter } from './nodes/people.ts';
 
 const ROOMS = { long: 6, short: 2 } as const;
-
 /** LiveKit's own recorder runs a process for each recording. */
 const REAL_ROOMS = { long: 3, short: 1 } as const;
-
 const AWAY_SECONDS = { long: 15, short: 2 } as const;
-
 /** A request to the bucket has ten seconds. */
 const BOUND_MS = 12_000;
-
 const PROBLEM = '"urn:problem-type:rtc:';
-
 const PAUSE_MS = 50;
-
 const poll = pollEvery({ everyMs: 5, withinMs: 240_000 });
-
 const BLOCK = Buffer.alloc(4 * 1024 * 1024);
-
 const BLOCKS = 96;
-
 /** The bucket is killed when this many bytes have arrived. */
 const ARRIVED_BYTES = 16 * 1024 * 1024;
-
 const AWAY_MS = 1_000;
-
 export const bucketFaults: Experiment = { name: 'bucket-faults', run: killBucket };
 
 /** The bucket dies while recordings end. */
@@ -201,8 +190,7 @@ type BucketStage = RecordingStage & {
 };
 
 async function startBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Promise<BucketStage> {
-  const s3 = await startS3();
-  context.cleanUp(s3.close);
+  const s3 = context.cleanUp(await startS3());
   const stage = await startRecorderStage(context, bucketSettings(s3));
   return { ...stage, s3, enter: async (room) => stage.enter(room) };
 }
@@ -210,15 +198,13 @@ async function startBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Pr
 /** The same stage with a real LiveKit and its own recorder. */
 async function startRealBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Promise<BucketStage> {
   const { cleanUp } = context;
-  const s3 = await startS3();
-  cleanUp(s3.close);
-  const redis = await startRedis();
-  cleanUp(redis.close);
+  const s3 = cleanUp(await startS3());
+  const redis = cleanUp(await startRedis());
   const port = await freePort();
-  const livekit = await startLivekit({ redis, webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` });
-  cleanUp(livekit.close);
-  const egress = await startEgress({ redis, livekit });
-  cleanUp(egress.close);
+  const livekit = cleanUp(
+    await startLivekit({ redis, webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` }),
+  );
+  cleanUp(await startEgress({ redis, livekit }));
   const stage = await startRecordingStage(context, { port, mediaServer: livekit }, bucketSettings(s3));
   const enterRoom = async (room: string): Promise<void> => {
     const { joined } = await enter(stage.client, room, 'ada');

@@ -28,27 +28,25 @@ const SHUTDOWN_DELAY = 5;
 const ROUNDS = { long: 5, short: 1 } as const;
 /** Time for the balancer to notice an instance: two probes. */
 const BALANCER_DELAY_MS = 2_500;
-
 export const rollingRestart: Experiment = { name: 'rolling-restart', run: restartWhileCalled };
 
 async function restartWhileCalled({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');
-  const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
-  cleanUp(livekit.close);
-  const fleet = await createFleet({
-    DATABASE_URL: await startDatabase({ cleanUp }),
-    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    ...mediaServerSettings(livekit),
-    TRUST_PROXY: '1',
-    SHUTDOWN_DELAY: `${SHUTDOWN_DELAY}`,
-  });
-  cleanUp(fleet.close);
+  const livekit = cleanUp(await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret }));
+  const fleet = cleanUp(
+    await createFleet({
+      DATABASE_URL: await startDatabase({ cleanUp }),
+      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      ...mediaServerSettings(livekit),
+      TRUST_PROXY: '1',
+      SHUTDOWN_DELAY: `${SHUTDOWN_DELAY}`,
+    }),
+  );
   const ports = [`${await freePort()}`, `${await freePort()}`, `${await freePort()}`] as const;
   const instances: FleetInstance[] = [];
   for (const PORT of ports) instances.push(await fleet.start({ PORT }));
   const [a, b, c] = ports.map((port) => `127.0.0.1:${port}`);
-  const proxy = await startHaproxy([a ?? '', b ?? '', c ?? '']);
-  cleanUp(proxy.close);
+  const proxy = cleanUp(await startHaproxy([a ?? '', b ?? '', c ?? '']));
   const outside = createSignedClient(proxy.url, fleet.keys, CALLERS);
   const inside = createSignedClient(proxy.insideUrl, fleet.keys, CALLERS);
   await delay(BALANCER_DELAY_MS);

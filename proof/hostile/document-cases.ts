@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 // Without what is built, the reference pages respond with 500.
 import '../../test/support/parts/built.ts';
 import { runSchemathesis } from '../../test/support/parts/schemathesis.ts';
-import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
+import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../experiment.ts';
 import { atLeast, exactly, observed } from '../figures.ts';
 import { attackTarget, type DatabaseName, type Target } from './target.ts';
 
@@ -16,7 +15,6 @@ const SECONDS = 1_500;
 const EXAMPLES = { long: 300, short: 1 } as const;
 /** Folder with the output of Schemathesis. */
 const DETAILS = join(import.meta.dirname, '..', '..', '.cache', 'proof', 'details');
-
 export const documentCasesSqlite = documentCases('SQLite');
 export const documentCasesPostgres = documentCases('PostgreSQL');
 
@@ -65,8 +63,7 @@ async function runOn(
   database: DatabaseName,
   { runSize, report: reportLine, cleanUp }: ExperimentContext,
 ): Promise<Findings> {
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-schemathesis-'));
-  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  const folder = await makeFolder({ cleanUp });
   const reportFile = join(folder, 'report.json');
   const { output } = await runSchemathesis({
     cwd: folder,

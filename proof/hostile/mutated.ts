@@ -8,30 +8,21 @@ import { exactly, observed } from '../figures.ts';
 import { attackTarget, type Target } from './target.ts';
 
 const SEED = 20_261_121;
-
 const COUNT = { long: 100_000, short: 2_000 } as const;
-
 const CONNECTIONS = 8;
 
 /**
  * Percentage of requests that are unchanged, changed once and signed again, or changed twice. The others are changed once.
  */
 const SHARES = { unchanged: 10, resigned: 15, twice: 25 } as const;
-
 /** Requests that start a recording are left out, because they wait for a recorder. */
 const KINDS = BASES.filter(({ target }) => !target.endsWith('/start'));
-
 const REPORT_EVERY = 20_000;
-
 const REFUSALS = ['missing-credentials', 'invalid-api-key', 'timestamp-out-of-window', 'invalid-signature'];
-
 const WINDOW_SECONDS = 300;
-
 /** Time between the reading of the clock here and in the service. */
 const CLOCK_SLACK_SECONDS = 5;
-
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
 const METHODS = /^[A-Z]+(-[A-Z]+)*$/;
 
 export const mutatedRequests: Experiment = {

@@ -52,31 +52,30 @@ async function startTarget(
   { cleanUp }: ExperimentContext,
   { database, environment }: TargetOptions,
 ): Promise<Target> {
-  const processes = watchProcesses();
-  cleanUp(processes.close);
-  const livekit = await startLivekit();
-  cleanUp(livekit.close);
+  const processes = cleanUp(watchProcesses());
+  const livekit = cleanUp(await startLivekit());
   const databaseUrl = database === 'PostgreSQL' ? await startDatabase({ cleanUp }) : undefined;
   const encryptionKey = randomBytes(32);
   const chunks: string[] = [];
   const s3Secret = randomBytes(20).toString('hex');
-  const fleet = await createFleet(
-    {
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-      ENCRYPTION_KEY: encryptionKey.toString('base64'),
-      ...mediaServerSettings(livekit),
-      S3_BUCKET: 'nowhere',
-      S3_ENDPOINT: 'http://127.0.0.1:9',
-      S3_ACCESS_KEY: 'access',
-      S3_SECRET_KEY: s3Secret,
-      RECORDER_PATIENCE: '1',
-      LOG_LEVEL: 'debug',
-      METRICS: 'signed',
-      ...environment,
-    },
-    (text) => chunks.push(text),
+  const fleet = cleanUp(
+    await createFleet(
+      {
+        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+        ENCRYPTION_KEY: encryptionKey.toString('base64'),
+        ...mediaServerSettings(livekit),
+        S3_BUCKET: 'nowhere',
+        S3_ENDPOINT: 'http://127.0.0.1:9',
+        S3_ACCESS_KEY: 'access',
+        S3_SECRET_KEY: s3Secret,
+        RECORDER_PATIENCE: '1',
+        LOG_LEVEL: 'debug',
+        METRICS: 'signed',
+        ...environment,
+      },
+      (text) => chunks.push(text),
+    ),
   );
-  cleanUp(fleet.close);
   const instance = await fleet.start();
   const password =
     databaseUrl === undefined ? [] : [{ name: 'DATABASE_URL', secret: new URL(databaseUrl).password }];

@@ -23,24 +23,16 @@ const SIZES: Readonly<Record<RunSize, Size>> = {
 };
 
 const PAGES = { long: 200, short: 3 } as const;
-
 const TAILED_EVENTS = { long: 20, short: 2 } as const;
-
 const IDLE_SECONDS = { long: 60, short: 1 } as const;
-
 const PAGE_BOUND_MS = 20;
-
 const POLL_MS = 100;
-
 const WAIT_SECONDS = 20;
-
 const PAUSE_MS = 200;
-
 const LIMIT = 50;
 
 export const bigDataSqlite = bigData('SQLite', async ({ cleanUp }) => {
-  const fleet = await createFleet();
-  cleanUp(fleet.close);
+  const fleet = cleanUp(await createFleet());
   return {
     fleet,
     environment: {},
@@ -50,8 +42,7 @@ export const bigDataSqlite = bigData('SQLite', async ({ cleanUp }) => {
 
 export const bigDataPostgres = bigData('PostgreSQL', async ({ cleanUp }) => {
   const url = await startDatabase({ cleanUp }, { isDurable: true });
-  const fleet = await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') });
-  cleanUp(fleet.close);
+  const fleet = cleanUp(await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }));
   return { fleet, environment: { DATABASE_URL: url }, filler: () => openFiller({ databaseUrl: url }) };
 });
 
@@ -91,8 +82,7 @@ async function measure(
   const instance = await stage.fleet.start(environment);
   // Waits for the comparison that follows a start.
   await delay(runSize === 'long' ? 20_000 : 500);
-  const client = createSignedClient(instance.url, stage.fleet.keys, size.tailers + 1);
-  cleanUp(client.close);
+  const client = cleanUp(createSignedClient(instance.url, stage.fleet.keys, size.tailers + 1));
   const pages = await pageFigures(client, webhookId, runSize);
   const readers = await readerFigures(instance, client, runSize);
   return {

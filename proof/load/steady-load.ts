@@ -13,40 +13,28 @@ import { mediaServerSettings, type SignedClient, startService } from '../support
 import { percentile } from '../support/statistics.ts';
 
 const SEED = 20_261_125;
-
 const CALLERS = 16;
-
 const SHARE = 0.6;
-
 const SAMPLE_MS = 2_000;
-
 const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
-
 const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
-
 const LOAD_SECONDS = { long: 1_800, short: 6 } as const;
-
 const IDLE_SECONDS = { long: 60, short: 0 } as const;
-
 /** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
 const MAX_GROWTH_MB = 15;
-
 /** Node records the time between two runs of this timer. */
 const TIMER_MS = 10;
-
 export const steadyLoad: Experiment = { name: 'steady-load', run: loadSteadily };
 
 async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');
-  const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
-  cleanUp(livekit.close);
+  const livekit = cleanUp(await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret }));
   const service = {
     environment: { ...mediaServerSettings(livekit), METRICS: 'signed' },
     connections: CALLERS,
   };
   const { fleet, instance, client } = await startService({ cleanUp }, service);
-  const observer = await startDeliveryObserver({ fleet, instance, webhooks: 1 });
-  cleanUp(observer.close);
+  const observer = cleanUp(await startDeliveryObserver({ fleet, instance, webhooks: 1 }));
   const callers: CallersOptions = {
     ...{ outside: client, inside: client, mediaSecret },
     ...{ random: new Random(SEED), callers: CALLERS, pauseMs: 0 },

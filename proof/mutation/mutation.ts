@@ -10,16 +10,11 @@ import equivalent from './equivalent.json' with { type: 'json' };
 import { describeMutant, findChange, findMutants, type Mutant } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-
 const CONFIG = 'proof/mutation/vitest.config.ts';
-
 const SEED = 20_261_124;
-
 const WORKERS = 2;
-
 /** A mutant that loops for ever is detected by this timeout. */
 const TIMEOUT_MS = 180_000;
-
 const MOST_OF_EACH = { long: Number.POSITIVE_INFINITY, short: 1 } as const;
 
 type Subject = {
@@ -65,7 +60,6 @@ const SUBJECTS: readonly Subject[] = [
 
 /** One line for each mutant that was run: its key, and whether it survived. An interrupted run continues from here. */
 const FILE = join(import.meta.dirname, '..', '..', '.cache', 'proof', 'mutants.txt');
-
 export const mutation: Experiment = { name: 'mutation', run: killMutants };
 
 type Outcome = { readonly subject: Subject; readonly mutant: Mutant; readonly hasSurvived: boolean };

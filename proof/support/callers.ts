@@ -85,7 +85,6 @@ function pages(paths: readonly string[]): Operation {
 }
 
 const ROOM_LIST = '/v1/rooms?limit=50';
-
 const STORED_LISTS = ['/v1/events?limit=50', '/v1/sessions?limit=50'];
 
 const events: Operation = {
@@ -102,7 +101,6 @@ const OPERATIONS: readonly Operation[] = [
 
 /** Operations that need the media server, and operations that need only the database. */
 export const MEDIA_OPERATIONS: readonly Operation[] = [rooms, pages([ROOM_LIST])];
-
 export const STORED_OPERATIONS: readonly Operation[] = [token, webhooks, pages(STORED_LISTS), events];
 
 /** Every request of the run, by its outcome. */
@@ -198,9 +196,7 @@ function createCaller(operation: Operation, ledger: RunningLedger, options: Call
 }
 
 const mediaKeys = ({ mediaSecret }: CallersOptions) => ({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
-
 export const MEDIA_KEY = 'rolling-media';
-
 /** A failed request about rooms with a problem that says that the media server or its worker is unavailable or failed. */
 const MEDIA_REFUSAL = /^\w+ \/v1\/rooms\S*: 50[234] .*"urn:problem-type:rtc:media-/;
 

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EgressClient, type EgressStatus } from 'livekit-server-sdk';
 import {
   type EmbeddedMediaServer,
@@ -13,7 +10,7 @@ import {
   startReceiver,
 } from '../../test/server/webhooks/support/receiver.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
-import type { ExperimentContext } from '../experiment.ts';
+import { type ExperimentContext, makeFolder } from '../experiment.ts';
 import { untilEnoughOrSilence } from './poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from './signed-client.ts';
 
@@ -47,14 +44,14 @@ export async function startRecorderStage(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<RecorderStage> {
-  const recordingDir = await mkdtemp(join(tmpdir(), 'rtc-recordings-'));
-  cleanUp(() => rm(recordingDir, { recursive: true, force: true }));
+  const recordingDir = await makeFolder({ cleanUp });
   const port = await freePort();
-  const media = await startEmbeddedMediaServer({
-    ...{ host: '127.0.0.1', port: 0, ...MEDIA_KEYS, clock: systemClock, ids: systemIds, recordingDir },
-    webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
-  });
-  cleanUp(media.close);
+  const media = cleanUp(
+    await startEmbeddedMediaServer({
+      ...{ host: '127.0.0.1', port: 0, ...MEDIA_KEYS, clock: systemClock, ids: systemIds, recordingDir },
+      webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
+    }),
+  );
   const stage = await startRecordingStage(
     { cleanUp },
     { port, mediaServer: { ...MEDIA_KEYS, url: media.url.replace('http', 'ws') } },
@@ -94,8 +91,7 @@ export async function startRecordingStage(
 }
 
 async function watchEnds(client: SignedClient, cleanUp: ExperimentContext['cleanUp']) {
-  const receiver = await startReceiver();
-  cleanUp(receiver.close);
+  const receiver = cleanUp(await startReceiver());
   const { json } = await client.call('POST', '/v1/webhooks', { url: receiver.url, events: ['egress_ended'] });
   const secret = String(json.secret);
   const isSigned = (received: Received): boolean =>

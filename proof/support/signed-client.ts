@@ -92,11 +92,9 @@ export async function startService(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   { environment, connections, port }: ServiceOptions,
 ): Promise<RunningService> {
-  const fleet = await createFleet(environment);
-  cleanUp(fleet.close);
+  const fleet = cleanUp(await createFleet(environment));
   const instance = await fleet.start(port === undefined ? {} : { PORT: `${port}` });
-  const client = createSignedClient(instance.url, fleet.keys, connections);
-  cleanUp(client.close);
+  const client = cleanUp(createSignedClient(instance.url, fleet.keys, connections));
   return { fleet, instance, client };
 }
 
@@ -112,7 +110,6 @@ export async function startDatabase(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   options: Parameters<typeof startPostgres>[0] = {},
 ): Promise<string> {
-  const cluster = await startPostgres(options);
-  cleanUp(cluster.close);
+  const cluster = cleanUp(await startPostgres(options));
   return (await createDatabase(cluster)).url;
 }

@@ -19,10 +19,8 @@ const asOf = '2026-11-21';
 /** The other library is installed here. The package does not depend on it. */
 const FOLDER = `${ROOT}.cache/bench-fiscal/`;
 const PEER = `${FOLDER}node_modules/codice-fiscale-js/dist/codice.fiscale.commonjs2.js`;
-
 /** Long enough for the optimising compiler to finish. */
 const RUN_MS = 400;
-
 /** Keeps results alive, so that no call is optimised away. */
 const sink: { value: unknown } = { value: undefined };
 

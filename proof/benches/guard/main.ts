@@ -17,7 +17,7 @@ const { values } = parseArgs({ options: { record: { type: 'boolean' }, only: { t
 const counter = await createWorkCounter();
 // Imported after the counting has begun. For code that was compiled before, V8 counts only whole functions.
 const { startServiceStage } = await import('./service-operations.ts');
-const { fiscalOperations } = await import('./fiscal-operations.ts');
+const { fiscalOperations } = await import('./service-operations.ts');
 const stage = await startServiceStage();
 const operations = [...fiscalOperations(), ...stage.operations].filter(
   ({ name }) => values.only === undefined || name.includes(values.only),

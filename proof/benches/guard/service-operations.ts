@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { check, decode, generate, match, suggestPlaces } from '../../../src/fiscal/index.ts';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
 import {
@@ -10,6 +11,7 @@ import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { observeStatements } from '../../../test/support/observe-statements.ts';
 import { signatureHeaders } from '../../../test/support/sign.ts';
+import { generateCodes, inventPeople } from '../fiscal/people.ts';
 import type { Operation } from './count-work.ts';
 
 export type Stage = { readonly operations: readonly Operation[]; readonly close: () => Promise<void> };
@@ -110,4 +112,38 @@ export async function startServiceStage(): Promise<Stage> {
       await media.close();
     },
   };
+}
+
+const AS_OF = '2026-01-01';
+const COUNT = 2_000;
+
+export function fiscalOperations(): readonly Operation[] {
+  const people = inventPeople(COUNT);
+  const codes = generateCodes({ generate }, people, AS_OF);
+  const each = (name: string, run: (at: number) => void): Operation => ({
+    name,
+    times: COUNT,
+    run: () => {
+      for (let at = 0; at < COUNT; at++) run(at);
+    },
+  });
+  const pickPerson = (at: number) => people[at % people.length] ?? raise();
+  const pickCode = (at: number) => codes[at % codes.length] ?? raise();
+  return [
+    each('fiscal: generate', (at) => generate(pickPerson(at), { asOf: AS_OF })),
+    each('fiscal: decode', (at) => decode(pickCode(at), { asOf: AS_OF })),
+    each('fiscal: check', (at) => check(pickCode(at), { asOf: AS_OF })),
+    each('fiscal: match', (at) => match(pickCode(at), pickPerson(at), { asOf: AS_OF })),
+    {
+      name: 'fiscal: places for what was typed',
+      times: 20,
+      run: () => {
+        for (let at = 0; at < 20; at++) suggestPlaces(pickPerson(at).birthplace.slice(0, 4));
+      },
+    },
+  ];
+}
+
+function raise(): never {
+  throw new Error('no person was invented');
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { SerialSection } from './serial-section.ts';
+import type { SerialSection } from './bench-store.ts';
 
 /** The cost of one operation. Times are in milliseconds; database times are null for SQLite, which has no server. */
 export type Cost = {

@@ -16,7 +16,6 @@ const ROUNDS = { before: 20, during: 100, after: 20 } as const;
 /** Each part of the run reports its last rounds. */
 const REPORTED = 20;
 const OWNER = 'bench';
-
 const database = await postgresDatabase();
 const store = await openBenchStore(database);
 const url = 'databaseUrl' in database.options ? database.options.databaseUrl : '';

@@ -3,9 +3,9 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { median } from '../../support/statistics.ts';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
+import { measureSerialSection } from './bench-store.ts';
 import { type Cost, type Costs, RECORDED, readCosts } from './costs.ts';
 import { OPERATIONS, type Operation, SMALLEST } from './operations.ts';
-import { measureSerialSection } from './serial-section.ts';
 import { type BenchStage, openStage, type Spent, type StageOptions } from './stage.ts';
 
 /*
@@ -26,7 +26,6 @@ const { values } = parseArgs({
   },
 });
 const ROUNDS = Number(values.rounds);
-
 const operations = OPERATIONS.filter(({ name }) => name.includes(values.only));
 const before = loadavg()[0] ?? 0;
 const costs: Cost[] = [];

@@ -16,14 +16,10 @@ export type Operation = {
 };
 
 const LIFECYCLES = 60;
-
 /** Number of events in one `roomLife`. */
 const EVENTS_PER_LIFECYCLE = 17;
-
 const CALLERS = 64;
-
 const REQUESTS = 3_000;
-
 /** Events that do not occur here. */
 const OTHER_EVENTS = ['transcription_failed'];
 

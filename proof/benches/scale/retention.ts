@@ -19,7 +19,6 @@ const SECONDS = 15;
 const BATCH = 500;
 const PAUSE_MS = 50;
 const DAY_SHARE = 1 / 30;
-
 const database = await postgresDatabase();
 const store = await openBenchStore(database);
 try {

@@ -5,7 +5,7 @@ import {
   type Fleet,
   type FleetInstance,
 } from '../../../test/server/webhooks/support/instance.ts';
-import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/counting-proxy.ts';
+import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/database-proxy.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
 import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
 import type { Database } from '../webhooks/stage.ts';

@@ -2,7 +2,6 @@ import type { Cost, Costs } from './costs.ts';
 import { fitModel, type Outcome, simulate } from './simulate.ts';
 
 const INSTANCES = [1, 10, 100] as const;
-
 const RATES = [100, 200, 500, 1_000, 1_500, 2_000, 3_000, 5_000, 7_000, 10_000, 14_000, 20_000] as const;
 
 export function simulations(costs: Costs): readonly Outcome[] {

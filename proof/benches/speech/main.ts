@@ -20,7 +20,6 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, times: { type: 'string', default: '40' } },
 });
 const PARTS = { live, turns, recorded };
-
 const stage = await openStage();
 try {
   for (const [name, part] of Object.entries(PARTS)) {

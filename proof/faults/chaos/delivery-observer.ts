@@ -39,10 +39,8 @@ type Tally = {
 
 /** Prefix of rooms of which each webhook refuses the first request. */
 export const REFUSED_ONCE = 'refused-once-';
-
 /** Prefix of rooms whose events get a late response. */
 export const RESPONDED_LATE = 'responded-late-';
-
 /** Longer than the time between two renewals of a lease, and shorter than the timeout of a delivery. */
 const LATE_MS = 6_000;
 
@@ -162,7 +160,6 @@ function isSigned(received: Received, secret: string): boolean {
 
 /** Longer than any lease, retry or restart takes. */
 const SILENCE_MS = 90_000;
-
 const ARRIVALS_LOOK_MS = 5;
 
 /** Posts events as LiveKit does: repeats each one until an instance acknowledges it. */
@@ -184,9 +181,7 @@ export type MediaEvents = {
 };
 
 const REPEAT_AFTER_MS = 100;
-
 const POST_TIMEOUT_MS = 5_000;
-
 /** The service publishes LiveKit's room_started as room_created, and adds room_started when the first person joins. */
 const EVENTS_PER_ROOM = 18;
 
@@ -310,7 +305,6 @@ type Rounds = {
 };
 
 const ROUNDS_BETWEEN_REPORTS = 5;
-
 /** In every third round all webhooks refuse the first request of one room, so that its later events have to wait. */
 const REFUSED_ROUND = 3;
 

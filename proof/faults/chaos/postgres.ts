@@ -29,17 +29,11 @@ import {
 } from './delivery-observer.ts';
 
 const SEED = 20_260_201;
-
 const WEBHOOKS = 10;
-
 const ORDERED = 2;
-
 const ENDS_PER_ROUND = 20;
-
 const ROOMS_PER_ROUND = 2;
-
 const FROZEN_MS = 30_000;
-
 /** Offset of each instance's clock, in seconds. */
 const CLOCKS = [0, 15, -15];
 
@@ -113,11 +107,8 @@ export const FREEZE_POINTS = [
 
 /** Prefixes of room names. The receiver decides by them how it responds to an event. */
 const PREFIXES = { 'refused-once': REFUSED_ONCE, 'responded-late': RESPONDED_LATE, burst: 'bait-' } as const;
-
 const PROBE_PAUSE_MS = 200;
-
 const BAIT_PAUSE_MS = 50;
-
 const BURST_PAUSE_MS = 3_000;
 
 /**
@@ -125,10 +116,8 @@ const BURST_PAUSE_MS = 3_000;
  * share the events.
  */
 const BURST = 500;
-
 /** Maximum time until an instance reaches the point. After it, an arbitrary instance is frozen. */
 const PLACED_WITHIN_MS = 25_000;
-
 export const chaosPostgres: Experiment = { name: 'chaos-postgres', run: injectClusterFaults };
 
 type ClusterFaults = {
@@ -151,14 +140,14 @@ async function injectClusterFaults(context: ExperimentContext): Promise<Findings
   const random = new Random(SEED);
   const cluster = await startCluster(context, CLOCKS);
   const webhooks = { webhooks: WEBHOOKS, ordered: ORDERED };
-  const observer = await startDeliveryObserver({
-    fleet: cluster.fleet,
-    instance: pickAny(cluster),
-    ...webhooks,
-  });
-  context.cleanUp(observer.close);
-  const events = createMediaEvents(() => cluster.running, random);
-  context.cleanUp(events.close);
+  const observer = context.cleanUp(
+    await startDeliveryObserver({
+      fleet: cluster.fleet,
+      instance: pickAny(cluster),
+      ...webhooks,
+    }),
+  );
+  const events = context.cleanUp(createMediaEvents(() => cluster.running, random));
   const frozen: Frozen[] = [];
   let kills = 0;
   const kill = async (): Promise<void> => {
@@ -241,10 +230,8 @@ async function startCluster(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   clocks: readonly number[],
 ): Promise<Cluster> {
-  const database = await startPostgresPair();
-  cleanUp(database.close);
-  const fleet = await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') });
-  cleanUp(fleet.close);
+  const database = cleanUp(await startPostgresPair());
+  const fleet = cleanUp(await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }));
   const start = async (proxy: DatabaseProxy, clockSeconds: number): Promise<Member> => {
     const instance = await fleet.start({
       DATABASE_URL: proxy.through(database.url()),
@@ -254,8 +241,7 @@ async function startCluster(
   };
   const running: Member[] = [];
   for (const seconds of clocks) {
-    const proxy = await startDatabaseProxy(() => Number(new URL(database.url()).port));
-    cleanUp(proxy.close);
+    const proxy = cleanUp(await startDatabaseProxy(() => Number(new URL(database.url()).port)));
     running.push(await start(proxy, seconds));
   }
   return {

@@ -15,23 +15,21 @@ const ORDERED = 2;
 const ENDS_PER_ROUND = 14;
 const ROOMS_PER_ROUND = 2;
 const KILLS = { long: 20, short: 3 } as const;
-
 export const chaosSqlite: Experiment = { name: 'chaos-sqlite', run: killOnSqlite };
 
 async function killOnSqlite({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
-  const fleet = await createFleet();
-  cleanUp(fleet.close);
+  const fleet = cleanUp(await createFleet());
   const running: FleetInstance[] = [await fleet.start()];
   const random = new Random(SEED);
-  const observer = await startDeliveryObserver({
-    fleet,
-    instance: onlyOne(running),
-    webhooks: WEBHOOKS,
-    ordered: ORDERED,
-  });
-  cleanUp(observer.close);
-  const events = createMediaEvents(() => running, random);
-  cleanUp(events.close);
+  const observer = cleanUp(
+    await startDeliveryObserver({
+      fleet,
+      instance: onlyOne(running),
+      webhooks: WEBHOOKS,
+      ordered: ORDERED,
+    }),
+  );
+  const events = cleanUp(createMediaEvents(() => running, random));
   const kill = async (): Promise<void> => {
     await running.pop()?.kill();
     running.push(await fleet.start());

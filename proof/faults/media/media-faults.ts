@@ -12,7 +12,6 @@ const CALLERS = 8;
 const PAUSE_MS = 30;
 /** LiveKit places rooms on a node that died up to five seconds ago, as Redis still has it. */
 const AWAY_SECONDS = { long: 20, short: 6 } as const;
-
 export const mediaFaults: Experiment = { name: 'media-faults', run: injectMediaFaults };
 
 async function injectMediaFaults(context: ExperimentContext): Promise<Findings> {

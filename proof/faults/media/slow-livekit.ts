@@ -3,8 +3,8 @@ import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
 import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
 import { type Ledger, mediaRefusals, otherFailures } from '../../support/callers.ts';
+import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/database-proxy.ts';
 import { untilWorking } from '../../support/faults.ts';
-import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { percentile } from '../../support/statistics.ts';
 import { callBoth, canUseRooms, startMediaStage } from './media-stage.ts';
 
@@ -58,8 +58,7 @@ async function slowDown(context: ExperimentContext): Promise<Findings> {
   const stage = await startMediaStage(context, {
     connections: 4 * CALLERS,
     toUrl: async ({ httpUrl }) => {
-      const proxy = await startFaultyProxy(Number(new URL(httpUrl).port));
-      cleanUp(proxy.close);
+      const proxy = cleanUp(await startFaultyProxy(Number(new URL(httpUrl).port)));
       proxies.push(proxy);
       return `ws://127.0.0.1:${proxy.port}`;
     },

@@ -11,18 +11,12 @@ import { type Node, type NodeStage, startNodeStage } from './node-stage.ts';
 import { enter, listEvents, openRooms, type Person, type Rooms, type Truth, untilTrue } from './people.ts';
 
 const SEED = 20_261_130;
-
 const CALLERS = 4;
-
 const PAUSE_MS = 40;
-
 const SECONDS = { calm: 5, settling: 15, later: 20, frozen: 40 } as const;
-
 /** Maximum time between the end of a fault and correct lists. */
 const BOUND_SECONDS = 120;
-
 const POLL_INTERVAL_MS = 500;
-
 export const livekitNodes: Experiment = { name: 'livekit-nodes', run: injectNodeFaults };
 
 async function injectNodeFaults(context: ExperimentContext): Promise<Findings> {

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Livekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
-import { freePort } from '../../../test/support/parts/run-part.ts';
+import { freePort, runPart, untilReady, withFreshPorts } from '../../../test/support/parts/run-part.ts';
 import type { ExperimentContext } from '../../experiment.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 import { startRestartable } from '../media/media-stage.ts';
-import { startLivekitBalancer } from './livekit-balancer.ts';
 
 /** One of two LiveKit nodes. It gets a new id at each start. */
 export type Node = {
@@ -32,8 +34,7 @@ export async function startNodeStage(
   connections: number,
 ): Promise<NodeStage> {
   const mediaSecret = randomBytes(24).toString('hex');
-  const redis = await startRedis();
-  cleanUp(redis.close);
+  const redis = cleanUp(await startRedis());
   const reader = createClient({ url: redis.url });
   await reader.connect();
   cleanUp(() => reader.destroy());
@@ -61,16 +62,57 @@ export async function startNodeStage(
   };
   const nodes = [await startNode(), await startNode()] as const;
   const ports = nodes.map((node) => Number(new URL(node.livekit().httpUrl).port));
-  const balancer = await startLivekitBalancer(ports);
-  cleanUp(balancer.close);
+  const balancer = cleanUp(await startLivekitBalancer(ports));
   const url = `ws://127.0.0.1:${balancer.port}`;
   const environment = mediaServerSettings({ url, apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   const { client } = await startService({ cleanUp }, { environment, connections, port: servicePort });
-  const receiver = await startReceiver();
-  cleanUp(receiver.close);
+  const receiver = cleanUp(await startReceiver());
   await client.call('POST', '/v1/webhooks', { url: receiver.url });
   return {
     ...{ client, receiver, mediaSecret, nodes },
     findHolder: async (room) => (await reader.hGet('room_node_map', room)) ?? undefined,
   };
+}
+
+type LivekitBalancer = { readonly port: number; readonly close: () => Promise<void> };
+
+/** HAProxy with health checks in front of several LiveKit nodes, as LiveKit's documentation recommends. */
+function startLivekitBalancer(nodePorts: readonly number[]): Promise<LivekitBalancer> {
+  return withFreshPorts(async () => {
+    const port = await freePort();
+    const folder = await mkdtemp(join(tmpdir(), 'rtc-balancer-'));
+    const file = join(folder, 'haproxy.cfg');
+    await writeFile(file, configuration(port, nodePorts));
+    const part = runPart({ name: 'haproxy', program: 'haproxy', args: ['-f', file] });
+    const isReady = async () => (await fetch(`http://127.0.0.1:${port}/`)).ok;
+    await untilReady(part, 'haproxy', { isReady });
+    const close = async () => {
+      await part.close();
+      await rm(folder, { recursive: true, force: true });
+    };
+    return { port, close };
+  });
+}
+
+/** A node that fails two checks in a row receives no further connections, and its open ones are closed. */
+function configuration(port: number, nodePorts: readonly number[]): string {
+  const servers = nodePorts.map(
+    (node, index) =>
+      `  server node${index} 127.0.0.1:${node} check inter 1s fall 2 rise 2 on-marked-down shutdown-sessions`,
+  );
+  return [
+    'defaults',
+    '  mode http',
+    '  timeout connect 2s',
+    '  timeout check 1s',
+    '  timeout client 60s',
+    '  timeout server 60s',
+    '  timeout tunnel 1h',
+    'listen livekit',
+    `  bind 127.0.0.1:${port}`,
+    '  balance roundrobin',
+    '  option httpchk GET /',
+    ...servers,
+    '',
+  ].join('\n');
 }

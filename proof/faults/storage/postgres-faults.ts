@@ -5,7 +5,7 @@ import { findUnprivilegedUser } from '../../../test/support/parts/postgres.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
-import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
+import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/database-proxy.ts';
 import {
   DISK_NOTE,
   findFigures,
@@ -21,18 +21,15 @@ const SEED = 20_261_129;
 const SLOW_MS = 300;
 /** The service waits 15 s for a database that does not respond, and 5 s for a connection to it. */
 const BOUND_MS = 25_000;
-
 export const postgresFaults: Experiment = { name: 'postgres-faults', run: injectPostgresFaults };
 
 async function injectPostgresFaults(context: ExperimentContext): Promise<Findings> {
   const { runSize, cleanUp } = context;
   // The server ends before its disk is removed.
   const disk = mountSmallDisk(context);
-  const started = await startPostgresServer();
-  cleanUp(started.close);
+  const started = cleanUp(await startPostgresServer());
   const server = { ...started, url: await createDatabaseOn(disk, started.url) };
-  const proxy = await startFaultyProxy(Number(new URL(server.url).port));
-  cleanUp(proxy.close);
+  const proxy = cleanUp(await startFaultyProxy(Number(new URL(server.url).port)));
   const url = new URL(server.url);
   url.port = `${proxy.port}`;
   const ENCRYPTION_KEY = randomBytes(32).toString('base64');

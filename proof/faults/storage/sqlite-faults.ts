@@ -17,7 +17,6 @@ const SEED = 20_261_128;
 const SECONDS = { long: 15, short: 1 } as const;
 /** A write waits 5 s for the lock, after it waited as long for a commit. An event also waits for the batch before it. */
 const BOUND_MS = 22_000;
-
 export const sqliteFaults: Experiment = { name: 'sqlite-faults', run: injectSqliteFaults };
 
 async function injectSqliteFaults(context: ExperimentContext): Promise<Findings> {

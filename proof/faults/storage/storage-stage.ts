@@ -29,11 +29,8 @@ import {
 } from '../chaos/delivery-observer.ts';
 
 const STORED_CALLERS = 8;
-
 const FREE_CALLERS = 2;
-
 const PAUSE_MS = 40;
-
 const WEBHOOKS = 2;
 
 /** One instance of the service, callers, and a receiver of its webhooks. */
@@ -62,8 +59,7 @@ export async function startStorageStage(
     { cleanUp },
     { environment: { ...mediaKeys, ...environment }, connections: STORED_CALLERS + FREE_CALLERS + 2 },
   );
-  const observer = await startDeliveryObserver({ fleet, instance, webhooks: WEBHOOKS });
-  cleanUp(observer.close);
+  const observer = cleanUp(await startDeliveryObserver({ fleet, instance, webhooks: WEBHOOKS }));
   const book = new WebhookBook();
   const shared = { outside: client, inside: client, random, pauseMs: PAUSE_MS, mediaSecret: media.apiSecret };
   return {
@@ -95,7 +91,6 @@ export type StorageFault = Omit<InjectedFault, 'after'> & {
 };
 
 const RECOVERY_BOUND_MS = 15_000;
-
 const FREE_BOUND_MS = 1_000;
 
 /** Runs callers before the faults, and through each fault and the time after it; then compares what is stored. */
@@ -257,14 +252,10 @@ const CHECK_FISCAL_CODE: Operation = {
 };
 
 const DISK_BYTES = 48 * 1024 * 1024;
-
 const FILL_AGAIN_MS = 100;
-
 const BLOCK = Buffer.alloc(65_536);
-
 /** Only root may mount a disk. */
 export const mayMount = process.getuid?.() === 0;
-
 export const DISK_NOTE = mayMount ? [] : ['The disk was not filled: the experiment did not run as root.'];
 
 /** A folder for data, on a small disk (a tmpfs) if this process may mount one. */

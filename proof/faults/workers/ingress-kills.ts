@@ -15,13 +15,12 @@ import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
-import { type KillState, killInEveryState } from '../../support/kills.ts';
+import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { findWithin } from '../../support/poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
 /** LiveKit removes a participant whose process died after some 20 s; the push begins again as soon as a worker takes it. */
 const BOUND_SECONDS = 60;
-
 const STATES_OF_SHORT = ['waiting', 'publishing'];
 
 const INGRESS_STATES: readonly IngressState[] = [
@@ -33,15 +32,10 @@ const INGRESS_STATES: readonly IngressState[] = [
 
 /** LiveKit's ENDPOINT_BUFFERING and ENDPOINT_PUBLISHING. A push by WHIP is buffered for a moment only. */
 const BEGUN: readonly (number | undefined)[] = [1, 2];
-
 const TRACKS = 2;
-
 const PACE = { everyMs: 50, withinMs: 120_000 };
-
 const CONNECTIONS = 8;
-
 const SCRIPT = join(import.meta.dirname, 'push-in-page.js');
-
 export const ingressKills: Experiment = { name: 'ingress-kills', run: killIngressWorkers };
 
 async function killIngressWorkers(context: ExperimentContext): Promise<Findings> {
@@ -179,25 +173,23 @@ type PushKind = (typeof INGRESS_TYPES)[number];
 
 async function startIngressStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<IngressStage> {
   const [rtmpPort, whipPort, port] = [await freePort(), await freePort(), await freePort()];
-  const redis = await startRedis();
-  cleanUp(redis.close);
+  const redis = cleanUp(await startRedis());
   const webhookUrl = `http://127.0.0.1:${port}/livekit/webhook`;
-  const livekit = await startLivekit({
-    redis,
-    webhookUrl,
-    ingressRtmpUrl: toRtmpUrl(rtmpPort),
-    ingressWhipUrl: toWhipUrl(whipPort),
-  });
-  cleanUp(livekit.close);
+  const livekit = cleanUp(
+    await startLivekit({
+      redis,
+      webhookUrl,
+      ingressRtmpUrl: toRtmpUrl(rtmpPort),
+      ingressWhipUrl: toWhipUrl(whipPort),
+    }),
+  );
   const addresses = { redis, livekit, rtmpPort, whipPort };
   let worker: Ingress = await startIngress(addresses);
   cleanUp(() => worker.close());
-  const browser = await startBrowser();
-  cleanUp(browser.close);
+  const browser = cleanUp(await startBrowser());
   const environment = mediaServerSettings(livekit);
   const { client } = await startService({ cleanUp }, { environment, port, connections: CONNECTIONS });
-  const receiver = await startReceiver();
-  cleanUp(receiver.close);
+  const receiver = cleanUp(await startReceiver());
   const events = ['ingress_started', 'ingress_stopped'];
   const { json } = await client.call('POST', '/v1/webhooks', { url: receiver.url, events });
   const ingresses = new IngressClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RoomServiceClient } from 'livekit-server-sdk';
@@ -11,9 +9,9 @@ import type { JoinedParticipant } from '../../../test/support/parts/participant.
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
-import { type KillState, killInEveryState } from '../../support/kills.ts';
+import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 import {
@@ -28,14 +26,10 @@ import { enter } from '../nodes/people.ts';
 
 /** The lease expires after two seconds, and another worker claims it at once. A busy machine takes longer. */
 const BOUND_SECONDS = 15;
-
 /** Segments may overlap by this much: times are rounded, and a segment includes the pause that ends it. */
 const TOUCHING_SECONDS = 0.3;
-
 const STATES_OF_SHORT = ['sentence', 'storing'];
-
 const CLAIM = 'update transcriptions set "leaseOwner"';
-
 const STORE = 'insert into "segments"';
 
 const LIVE_STATES: readonly LiveState[] = [
@@ -60,22 +54,16 @@ const SENTENCES = [
 
 /** A second of silence comes before the sentence, so the worker is in the middle of it after this time. */
 const INTO_SENTENCE_MS = 2_500;
-
 /** A worker that has joined subscribes to all tracks of the room within this time. */
 const SUBSCRIBED_MS = 3_000;
-
 const DEADLINE_MS = 60_000;
-
 const poll = pollEvery({ everyMs: 50, withinMs: DEADLINE_MS });
-
 const CONNECTIONS = 16;
-
 export const liveSpeechKills: Experiment = { name: 'live-speech-kills', run: killLiveWorkers };
 
 async function killLiveWorkers(context: ExperimentContext): Promise<Findings> {
   const stage = await startLiveStage(context);
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-sentences-'));
-  context.cleanUp(() => rm(folder, { recursive: true, force: true }));
+  const folder = await makeFolder(context);
   const sentences = await makeSentences(folder);
   const figures = await killInEveryState(context, {
     states: LIVE_STATES,
@@ -283,11 +271,9 @@ type LiveStage = WorkerSettings & {
 };
 
 async function startLiveStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<LiveStage> {
-  const database = await startPostgresServer();
-  cleanUp(database.close);
+  const database = cleanUp(await startPostgresServer());
   const port = await freePort();
-  const livekit = await startLivekit({ webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` });
-  cleanUp(livekit.close);
+  const livekit = cleanUp(await startLivekit({ webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` }));
   const settings = {
     DATABASE_URL: database.url,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),

@@ -3,7 +3,7 @@ import { EgressStatus } from 'livekit-server-sdk';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
-import { type AfterKill, type KillState, killInEveryState } from '../../support/kills.ts';
+import { type AfterKill, type KillState, killInEveryState } from '../../support/faults.ts';
 import { pollEvery } from '../../support/poll.ts';
 import {
   type EndedRecording,
@@ -14,10 +14,8 @@ import {
 } from '../../support/recorder-stage.ts';
 
 const SEED = 20_261_131;
-
 /** Number of recordings for each state. They run at the same time. */
 const ROOMS = { long: 6, short: 1 } as const;
-
 /** A recorder may take a minute to join its room. After that a comparison finds that it is missing. */
 const BOUND_SECONDS = 120;
 
@@ -63,7 +61,6 @@ const STATES: readonly RecorderState[] = [
 ];
 
 const poll = pollEvery({ everyMs: 200, withinMs: 300_000 });
-
 export const recorderKills: Experiment = { name: 'recorder-kills', run: killRecorders };
 
 async function killRecorders(context: ExperimentContext): Promise<Findings> {

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
-import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
-import { type KillState, killInEveryState } from '../../support/kills.ts';
+import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { pollEvery } from '../../support/poll.ts';
 import {
   findEnded,
@@ -50,21 +49,16 @@ const STATES: readonly WorkerState[] = [
 ];
 
 const DEADLINE_MS = 240_000;
-
 const poll = pollEvery({ everyMs: 100, withinMs: DEADLINE_MS });
-
 /** Longer than the recorder takes to start. */
 const RECORDED_MS = 4_000;
-
 export const speechKills: Experiment = { name: 'speech-kills', run: killSpeechWorkers };
 
 async function killSpeechWorkers(context: ExperimentContext): Promise<Findings> {
   const { report, cleanUp } = context;
-  const database = await startPostgresServer();
-  cleanUp(database.close);
+  const database = cleanUp(await startPostgresServer());
   const settings = { DATABASE_URL: database.url, ENCRYPTION_KEY: randomBytes(32).toString('base64') };
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-spoken-'));
-  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  const folder = await makeFolder({ cleanUp });
   const spoken = await makeSpokenRecording(folder);
   const recorder = await startRecorderStage(context, settings);
   const worker = {

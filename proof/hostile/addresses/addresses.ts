@@ -8,12 +8,9 @@ import { ATTEMPT } from './attempt.ts';
 
 /** The only address that the operator allows. It represents the attacker's public server. */
 const PUBLIC = '127.0.0.9';
-
 /** The short run tries every ninth URL. This includes some of each kind. */
 const EVERY = { long: 1, short: 9 } as const;
-
 const BATCH = 20;
-
 const ABSENT = /private, loopback|name is not known|could not be looked up/;
 
 /* Every kind of address that a webhook must not reach, in every notation that some parser accepts. */
@@ -55,8 +52,7 @@ async function reachForbidden(
   target: Target,
   { runSize, report, cleanUp }: ExperimentContext,
 ): Promise<Findings> {
-  const internal = await startInternal(PUBLIC);
-  cleanUp(internal.close);
+  const internal = cleanUp(await startInternal(PUBLIC));
   const urls = forbiddenUrls(internal.port).filter((_, index) => index % EVERY[runSize] === 0);
   const stage: Stage = { ...target, internal };
   const tally: Tally = { refused: 0, tested: 0, delivered: 0, wrong: [] };

@@ -9,15 +9,11 @@ import { type Limits, type Served, type Stage, servedFigures, whileServed } from
 import { type AttackName, type AttackReport, attack } from './attacks.ts';
 
 const CALM_SECONDS = { long: 15, short: 1 } as const;
-
 /** The service ends an incomplete request after 30 s; the full run waits for that. */
 const SECONDS = { long: 40, short: 2 } as const;
-
 const LIMITS: Limits = { p99Ms: 1_500, growthMb: 250 };
-
 /** More connections than the service keeps open. */
 const IDLE_CONNECTIONS = 12_000;
-
 const DESCRIPTORS = 20_000;
 
 type Crowd = {
@@ -49,9 +45,7 @@ const CROWDS: readonly Crowd[] = [
  */
 
 const SMUGGLED_ID = 'smuggled-by-framing';
-
 const SMUGGLED = `GET /v1/health HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${SMUGGLED_ID}\r\n\r\n`;
-
 const LENGTH = SMUGGLED.length;
 
 /** Malformed chunks. A request without a signature is refused before they are read. */

@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
+import { listProcesses } from '../../../test/support/process-group.ts';
 import {
   claimedInLongRun,
   type Experiment,
   type ExperimentContext,
   type Findings,
+  makeFolder,
 } from '../../experiment.ts';
 import { atMost, exactly, observed } from '../../figures.ts';
-import { type MemoryWatch, watchMemory } from '../../support/memory-watch.ts';
 import { pollEvery } from '../../support/poll.ts';
+import { readPeak } from '../../support/process-figures.ts';
 import {
   findEnded,
   type RecorderStage,
@@ -27,17 +28,12 @@ import { craftedFiles, type Expected, type HostileFile, type Source } from './fi
 import { type Plant, playlists } from './playlists.ts';
 
 const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
-
 /** A sentence in files and servers that a recording must not reach. If a transcript contains it, a recording reached one. */
 const PLANTED = 'Seven purple elephants are dancing under the old wooden bridge.';
-
 const CONTAINERS = { long: Object.keys(CODECS), short: ['mp4', 'mp3'] } as const;
-
 const CHANGED = { long: 6, short: 0 } as const;
-
 /** After every 20 hostile files, a good recording is transcribed. */
 const GOOD_EVERY = 20;
-
 /** The worker gives ffmpeg 1 GiB for its data. Its program comes on top. */
 const LIMITS = { workerMb: 600, ffmpegMb: 1_100, temporaryBytes: 0, seconds: 60 } as const;
 
@@ -103,13 +99,12 @@ const CODES: readonly unknown[] = [
 
 /** Share of the sentence's words that have to be there. */
 const MIN_SHARE = 0.6;
-
+const LOOK_MS = 25;
 export const hostileMedia: Experiment = { name: 'hostile-media', run: transcribeHostile };
 
 async function transcribeHostile(context: ExperimentContext): Promise<Findings> {
   const { runSize, report, cleanUp } = context;
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-hostile-media-'));
-  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  const folder = await makeFolder({ cleanUp });
   const [stage, { plant, asked }, { source, containers }] = await Promise.all([
     startStage(context, folder),
     startPlant(context, folder),
@@ -164,8 +159,7 @@ async function startStage(context: ExperimentContext, folder: string): Promise<M
   void worker.exited.then(() => {
     hasEnded = true;
   });
-  const memory = watchMemory(worker.groupId, temporary);
-  context.cleanUp(memory.close);
+  const memory = context.cleanUp(watchMemory(worker.groupId, temporary));
   return { ...recorder, recording, memory, temporary, hasEnded: () => hasEnded };
 }
 
@@ -258,4 +252,59 @@ function computeShare(sentence: string, text: string): number {
 
 function listWords(text: string): readonly string[] {
   return text.toLowerCase().match(/[a-z]+/g) ?? [];
+}
+
+type Peaks = {
+  /** Highest resident memory of the worker itself. */
+  readonly workerMb: number;
+  /** Highest resident memory of a process that it started. */
+  readonly childMb: number;
+  /** Most bytes in its folder for temporary files. */
+  readonly temporaryBytes: number;
+};
+
+type MemoryWatch = {
+  /** Returns the peaks since the last call. */
+  readonly take: () => Peaks;
+  readonly close: () => void;
+};
+
+/** Looks at the processes of a group and at a folder, 40 times a second. Linux keeps the peak of each process itself. */
+function watchMemory(groupId: number, folder: string): MemoryWatch {
+  const none: Peaks = { workerMb: 0, childMb: 0, temporaryBytes: 0 };
+  let peaks = none;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    for (const { pid, name } of await listProcesses(groupId)) {
+      if (name === 'sh') continue;
+      const megabytes = await readPeak(pid);
+      if (name === 'ffmpeg') peaks = { ...peaks, childMb: Math.max(peaks.childMb, megabytes) };
+      else peaks = { ...peaks, workerMb: Math.max(peaks.workerMb, megabytes) };
+    }
+    peaks = { ...peaks, temporaryBytes: Math.max(peaks.temporaryBytes, await bytesIn(folder)) };
+    isLooking = false;
+  };
+  const timer = setInterval(() => void look(), LOOK_MS);
+  return {
+    take: () => {
+      const taken = peaks;
+      peaks = none;
+      return taken;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Bytes of all files in a folder. A file that is deleted meanwhile counts as empty. */
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(
+    files.map(
+      async ({ parentPath, name }) => (await stat(join(parentPath, name)).catch(() => ({ size: 0 }))).size,
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

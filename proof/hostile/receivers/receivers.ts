@@ -33,8 +33,7 @@ async function deliverToHostile(target: Target, context: ExperimentContext): Pro
   const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
   await whileServed(served, 'warm-up', () => delay(CALM_MS[runSize] / 2));
   const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_MS[runSize]));
-  const good = await startReceiver();
-  cleanUp(good.close);
+  const good = cleanUp(await startReceiver());
   await registerHook(target, good.url);
   const { hooks, countElsewhere } = await startHostile(context, target);
   const { stage, result } = await whileServed(served, 'hostile receivers', () =>

@@ -4,7 +4,6 @@ import { type Behaviour, send, thenDrip, thenFlood } from '../raw-server.ts';
 
 /** Control sequences that every string contains: the title of the window, colours, a bell, a link, the C1 form of CSI, and marks that turn the direction of text around. */
 const ESCAPES = '\u001b]0;owned\u0007\u001b[31m\u001b[2J\u009b31m\u202e\u2066\u0000\u0008\r\u007f';
-
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
 const respond =

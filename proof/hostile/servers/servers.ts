@@ -1,19 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { startRtc } from '../../../test/cli/support/process.ts';
-import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { readPeak } from '../../support/process-figures.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
 
 const LONGEST = { name: 'longest command', bound: 30, unit: ' s' };
-
 /** An answer may have 32 MB, and its values take many times that while they are shown. */
 const LARGEST = { name: 'highest memory of a command', bound: 1_024, unit: ' MB' };
-
 const SECRET_PATTERN = /x-service-signature|x-api-key|hostile-key/i;
 
 const COMMANDS: readonly (readonly string[])[] = [
@@ -28,43 +24,30 @@ const COMMANDS: readonly (readonly string[])[] = [
 
 /** The short run runs the first command, against every sixth server. */
 const EVERY = 6;
-
 const CONCURRENCY = { long: 2, short: 3 } as const;
-
 /** Exit codes that the documentation gives to a server that fails or is not this service. */
 const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-
 /** Characters that a terminal interprets, except line ends and tabs, which the command itself writes. */
 const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
-
 /** The control sequence with which the command itself clears a line of progress. */
 const OWN_PROGRESS = /\r\u001b\[2?K/g;
-
 const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
-
-const makeFolder = () => mkdtemp(join(tmpdir(), 'rtc-hostile-'));
-
 const REQUEST_TIMEOUT_SECONDS = 3;
-
 const STUCK_MS = 60_000;
-
 const SAMPLE_MS = 50;
-
 /** The command writes as it does to a terminal: with control characters made visible. */
 const TERMINAL = 'data:text/javascript,process.stdout.isTTY=true;process.stderr.isTTY=true';
-
 export const hostileServers: Experiment = { name: 'hostile-servers', run: meetServers };
 
 type Meeting = { readonly name: string; readonly argv: readonly string[]; readonly run: CommandRun };
 
-async function meetServers({ runSize, report: say, cleanUp }: ExperimentContext): Promise<Findings> {
-  const [folder, home] = [await makeFolder(), await makeFolder()];
-  cleanUp(() => Promise.all([folder, home].map((each) => rm(each, { recursive: true, force: true }))));
+async function meetServers(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report: say, cleanUp } = context;
+  const [folder, home] = [await makeFolder(context), await makeFolder(context)];
   const apiSecret = randomBytes(24).toString('hex');
-  const elsewhere = await startRawServer((socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstolen'),
+  const elsewhere = cleanUp(
+    await startRawServer((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstolen')),
   );
-  cleanUp(elsewhere.close);
   const work = makeWork(runSize);
   const meetings: Meeting[] = [];
   const meetNext = async (): Promise<void> => {

@@ -6,28 +6,19 @@ import { exactly, observed } from '../../figures.ts';
 import { attackTarget, type Target } from '../target.ts';
 
 const SEED = 20_261_124;
-
 const COUNT = { long: 20_000, short: 500 } as const;
-
 const VALIDATED = { long: 2_000, short: 100 } as const;
-
 /** One of ten tokens is not altered. */
 const GENUINE_OF = 10;
-
 const BATCH = 8;
-
 const HEADER = { alg: 'HS256', typ: 'JWT' } as const;
-
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
 const HASHES: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
-
 const computeHash = (body: string): string => createHash('sha256').update(body).digest('base64');
 
 const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 const PEM = publicKey.export({ type: 'spki', format: 'pem' });
-
 const JWK = { kty: 'oct', k: Buffer.from('attacker').toString('base64url'), alg: 'HS256' };
 
 const withHeader =

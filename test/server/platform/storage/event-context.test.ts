@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startCountingProxy } from '../../../../proof/support/counting-proxy.ts';
+import { startCountingProxy } from '../../../../proof/support/database-proxy.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { ParticipantSession, PublishedTrack, RoomSession } from '../../../../src/server/events/store.ts';
 import { createDatabase } from '../../../support/parts/postgres.ts';
