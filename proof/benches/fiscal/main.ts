@@ -37,7 +37,7 @@ const people = inventPeople(100_000);
 const codes = generateCodes(library, people, asOf);
 await compareRates();
 search();
-starts(codes[0] ?? '');
+starts();
 await readFiles();
 
 /** Installs the other library, and builds ours as its users load it. Returns the path of our index. */
@@ -99,8 +99,7 @@ function search(): void {
   console.log(`search as one types: median ${at(0.5)} ms, 99th percentile ${at(0.99)} ms`);
 }
 
-/** Processes alternate, so that other load affects all of them. */
-function starts(code: string): void {
+function starts(): void {
   const own = JSON.stringify(pathToFileURL(file).href);
   const person = `{ surname: 'Rossi', givenName: 'Mario', sex: 'M', birthDate: '1980-01-01', birthplace: 'Roma' }`;
   const timed = (work: string): string =>
@@ -111,24 +110,14 @@ function starts(code: string): void {
     'first generated code': `import { generate } from ${own}; ${timed(`generate(${person}, { asOf: '${asOf}' })`)}`,
   };
   for (const [name, text] of Object.entries(scripts)) {
-    const script = ['--input-type=module', '--eval', text];
-    const printed = Array.from({ length: 15 }, () => Number(runOnce(script).stdout));
+    const args = ['--input-type=module', '--eval', text];
+    const printed = Array.from({ length: 15 }, () => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      if (status !== 0) throw new Error(stderr);
+      return Number(stdout);
+    });
     console.log(`${name}: ${median(printed).toFixed(1)} ms`);
   }
-  writeFileSync(`${FOLDER}empty.mjs`, '');
-  const times = Array.from({ length: 42 }, () => ({
-    empty: runOnce([`${FOLDER}empty.mjs`]).ms,
-    check: runOnce([LAUNCHER, 'cf', 'check', code]).ms,
-  })).slice(2); // The first runs fill the compile cache.
-  const ratio = median(times.map(({ check }) => check)) / median(times.map(({ empty }) => empty));
-  console.log(`rtc cf check CODE: ${ratio.toFixed(2)} times an empty process`);
-}
-
-function runOnce(args: readonly string[]): { readonly ms: number; readonly stdout: string } {
-  const startedAt = performance.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
-  return { ms: performance.now() - startedAt, stdout };
 }
 
 /** Lets `rtc cf` read files of a million rows: all valid, and a tenth of them not. */

@@ -52,72 +52,34 @@ async function injectPostgresFaults(context: ExperimentContext): Promise<Finding
 type Server = Awaited<ReturnType<typeof startPostgresServer>>;
 
 function findFaults(runSize: RunSize, server: Server, proxy: FaultyProxy): readonly StorageFault[] {
-  const gone: StorageFault = {
-    name: 'while the server is gone',
-    seconds: 10,
-    boundMs: BOUND_MS,
-    effect: 'refuses',
-    begin: async () => {
-      await server.kill();
-      return server.startAgain;
-    },
+  const refusing = (name: string, seconds: number, begin: StorageFault['begin']): StorageFault => {
+    return { name, seconds, boundMs: BOUND_MS, effect: 'refuses', begin };
   };
-  const locked: StorageFault = {
-    name: 'while its tables are locked',
-    seconds: 15,
-    boundMs: BOUND_MS,
-    effect: 'refuses',
-    begin: () => lockTables(server.url),
+  const onProxy = (fault: ProxyFault) => async () => {
+    proxy.setFault(fault);
+    return () => proxy.setFault({ kind: 'none' });
   };
+  const gone = refusing('while the server is gone', 10, async () => {
+    await server.kill();
+    return server.startAgain;
+  });
+  const locked = refusing('while its tables are locked', 15, () => lockTables(server.url));
   if (runSize === 'short') return [gone, locked].map((fault) => ({ ...fault, seconds: 2 }));
+  const late = refusing('while its answers are late', 15, onProxy({ kind: 'delay', ms: SLOW_MS }));
   return [
     gone,
-    {
-      name: 'while the server is frozen',
-      seconds: 20,
-      boundMs: BOUND_MS,
-      effect: 'refuses',
-      begin: async () => {
-        server.freeze();
-        return server.thaw;
-      },
-    },
-    onProxy(
-      proxy,
-      { name: 'while its answers are late', seconds: 15, boundMs: BOUND_MS, effect: 'slows' },
-      { kind: 'delay', ms: SLOW_MS },
-    ),
-    onProxy(
-      proxy,
-      { name: 'while connections are reset', seconds: 10, boundMs: BOUND_MS, effect: 'refuses' },
-      { kind: 'reset' },
-    ),
+    refusing('while the server is frozen', 20, async () => {
+      server.freeze();
+      return server.thaw;
+    }),
+    { ...late, effect: 'slows' },
+    refusing('while connections are reset', 10, onProxy({ kind: 'reset' })),
     locked,
-    {
-      name: 'while it takes no writes',
-      seconds: 10,
-      boundMs: BOUND_MS,
-      effect: 'refuses',
-      begin: async () => {
-        await configure(server.url, 'alter system set default_transaction_read_only = on');
-        return () => configure(server.url, 'alter system reset default_transaction_read_only');
-      },
-    },
+    refusing('while it takes no writes', 10, async () => {
+      await configure(server.url, 'alter system set default_transaction_read_only = on');
+      return () => configure(server.url, 'alter system reset default_transaction_read_only');
+    }),
   ];
-}
-
-function onProxy(
-  proxy: FaultyProxy,
-  fault: Omit<StorageFault, 'begin'>,
-  onAnswers: ProxyFault,
-): StorageFault {
-  return {
-    ...fault,
-    begin: async () => {
-      proxy.setFault(onAnswers);
-      return () => proxy.setFault({ kind: 'none' });
-    },
-  };
 }
 
 /** Returns the URL of a database whose tables are on the disk. The log and the catalogue of the server stay where they are. */
