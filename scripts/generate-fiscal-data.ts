@@ -11,7 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import type { Packed } from '../src/fiscal/packed-symbols.ts';
 import { createCodeReader, dateDigits, unpackDates } from '../src/fiscal/unpack-codes.ts';
-import { createPlaceReader } from '../src/fiscal/unpack-places.ts';
+import { createPlaceReader, createRankReader } from '../src/fiscal/unpack-places.ts';
 import { unpackPostalCodes } from '../src/fiscal/unpack-postal-codes.ts';
 import {
   countDays,
@@ -64,7 +64,6 @@ const SOURCES = [
 const DATA_VERSION = '2026-11';
 const CAPS_AS_OF = '2026-11';
 const LETTERS = 'ABCDEFGHILMZ';
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** Names are upper case, so lower-case letters represent the accented ones. This keeps the block ASCII. */
 const ACCENTED = 'ÈÒÀÌÙÉÂÔÇÊŽŠČÖÜÄÆØÃ';
 
@@ -214,18 +213,14 @@ const otherSpellings = (name: string): string[] => {
 const provinceNumber = (abbreviation: string): number =>
   (abbreviation.charCodeAt(0) - 65) * 26 + abbreviation.charCodeAt(1) - 65;
 
-const digit = (value: number): string => {
-  if (value < 0 || value > 63) throw new Error(`${value} does not fit one character`);
-  return DIGITS.charAt(value);
-};
-
 const toPackedPlaces = (places: readonly Place[]): PackedPlace[] => {
   const starts = new Map(rows('state-starts.csv').map((row) => [field(row, 'code'), field(row, 'start')]));
   return places.map((place) => ({
     slot: toSlot(place.code),
     periods: place.periods.map((period) => ({ ...period, name: withoutUmlauts(ascii(period.name)) })),
     spans: place.undated ? [] : joinedSpans(place, starts.get(place.code)),
-    aliases: [...new Set(place.aliases)].map(ascii),
+    // In the order of the alphabet they share more beginnings.
+    aliases: [...new Set(place.aliases)].map(ascii).sort(),
     ended: place.ended,
     successors: place.successors,
   }));
@@ -393,24 +388,30 @@ const postalCodesModule = (places: readonly Place[]): string => {
 
 /**
  * What divides the numbers of residents: a step of 1.25 from 16,000 on, where people look for a place by a part of its name, and
- * one of 2.5 below, because three of four comuni are smaller, and each digit of theirs costs a page.
+ * one of 2.5 below, because three of four comuni are smaller, and each rank of theirs costs a page.
  */
 const RESIDENTS_STEPS: readonly number[] = [
-  ...[500, 1_250, 3_125, 7_800],
+  ...[1_250, 3_125, 7_800],
   ...Array.from({ length: 24 }, (_, step) => 16_000 * 1.25 ** step),
 ];
-
-const residentsDigit = (residents: number): string =>
-  digit(RESIDENTS_STEPS.filter((step) => residents >= step).length);
 
 const residentsModule = (places: readonly Place[]): string => {
   const residents = new Map(
     rows('population.csv').map((row) => [field(row, 'code'), Number(field(row, 'residents'))]),
   );
-  const digits = comuniInForce(places).map(({ code }) => residentsDigit(residents.get(code) ?? 0));
+  const ranks = comuniInForce(places).map(({ code }) => {
+    const own = residents.get(code) ?? 0;
+    return RESIDENTS_STEPS.filter((step) => own >= step).length;
+  });
+  const packed = packSymbols([ranks], (symbols) => {
+    const read = createRankReader(symbols);
+    return ranks.map(() => read());
+  });
   return module([
-    `/** For each comune in force, in the order of codes: a base64url digit that grows with the number of residents. */`,
-    block('residentsBlock', digits.join('')),
+    importOf('packed-symbols', 'unpackSymbols'),
+    importOf('unpack-places', 'createRankReader'),
+    `/** Returns a reader of numbers that grow with the residents of each comune in force, in the order of codes. */`,
+    `export function residentsReader(): () => number {\n  return createRankReader(unpackSymbols(${packedLiteral(packed)}));\n}`,
   ]);
 };
 

@@ -262,6 +262,13 @@ export const EQUALS_SIGN = 61;
 /** The number of shared letters of a mark, by its character code. */
 export const sharedLetters = (mark: number): number => mark - FIRST_MARK - (mark > EQUALS_SIGN ? 1 : 0);
 
+/** Returns a reader of the ranks of comuni by their residents. */
+export const createRankReader = ({ addKind, open }: Symbols): (() => number) => {
+  const readRank = addKind({ below: 32 });
+  open(0);
+  return () => readRank(0);
+};
+
 /** Returns the day before, as a count of days in months of 31. */
 const dayBefore = (count: number): number => {
   if (count % 31 > 0) return count - 1;
