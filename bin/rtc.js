@@ -170,7 +170,10 @@ async function runOnOwnNode() {
   const script = url.fileURLToPath(import.meta.url);
   const child = childProcess.spawn(own, [script, ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: Object.assign({}, process.env, { RTC_RELAUNCHED: '1', RTC_LAUNCHER_PID: String(process.pid) }),
+    env: Object.assign({}, process.env, {
+      RTC_RELAUNCHED: process.versions.node,
+      RTC_LAUNCHER_PID: String(process.pid),
+    }),
   });
   forwardSignals(child);
   whenParentIsGone(() => child.kill('SIGTERM'));

@@ -132,6 +132,20 @@ describe('rtc doctor', () => {
     }
   });
 
+  it('says once that an older Node has to start a newer one for each command', async () => {
+    const { checks } = await doctor({ RTC_URL: 'http://127.0.0.1:9', RTC_RELAUNCHED: '20.20.2' });
+    expect(checks.filter(({ detail }) => detail.includes('Node 20.20.2'))).toEqual([
+      {
+        check: 'node',
+        status: 'note',
+        detail: `Node 20.20.2 runs rtc, and has to start Node ${process.versions.node} for each command`,
+        next: 'for faster commands, put Node 24 first in PATH',
+      },
+    ]);
+    const other = await doctor({ RTC_URL: 'http://127.0.0.1:9' });
+    expect(other.status('node')).toBeUndefined();
+  });
+
   it('makes no new rooms in repeated runs', async () => {
     const result = await run(['doctor', '--watch', '--probe'], { env: {} });
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('leave it out with --watch') });

@@ -81,7 +81,15 @@ async function checkAll(
     credentials === undefined || !address.isService
       ? []
       : await checkService(context, { url, ...credentials }, options);
-  return [...checks, ...address.checks, ...service];
+  return [...checkNode(context), ...checks, ...address.checks, ...service];
+}
+
+/** The launcher names the Node in which it was called, where that one is too old to run a command. */
+function checkNode({ io }: Context): readonly Check[] {
+  const older = io.env.RTC_RELAUNCHED;
+  if (older === undefined) return [];
+  const detail = `Node ${older} runs rtc, and has to start Node ${io.runtime.node} for each command`;
+  return [{ check: 'node', status: 'note', detail, next: 'for faster commands, put Node 24 first in PATH' }];
 }
 
 function listChecks(context: Context, checks: readonly Check[]): ListResult {
