@@ -70,7 +70,7 @@ ${markdownTable(head, rows)}
 
 ${missedClaims(described, recorded)}
 
-`;
+${missedGoals(described, recorded)}`;
 }
 
 function linkTo(name: string): string {
@@ -86,6 +86,19 @@ function missedClaims(described: readonly Described[], recorded: Results): strin
   return `These claims did not hold in the last run of their experiment:
 
 ${markdownTable(['experiment', 'figure', 'measured', 'claimed'], rows)}`;
+}
+
+function missedGoals(described: readonly Described[], recorded: Results): string {
+  const rows = described.flatMap(({ name }) => {
+    const missed = (recorded[name]?.figures ?? []).filter((figure) => figure.isReached === false);
+    return missed.map((figure) => [linkTo(name), figure.name, figure.measured, figure.goal ?? '']);
+  });
+  if (rows.length === 0) return '';
+  return `These goals were not reached; nobody claims them:
+
+${markdownTable(['experiment', 'figure', 'measured', 'goal'], rows)}
+
+`;
 }
 
 function formatResults(result: RecordedResult): string {
@@ -148,9 +161,9 @@ function toMember(figure: Figure): readonly Member[] {
 function tableOfGroups(groups: readonly (readonly Member[])[]): Table {
   const columns = (groups[0] ?? []).map(({ label }, index) => {
     const figures = groups.flatMap((group) => group[index]?.figure ?? []);
-    const bounds = new Set(figures.map(({ bound }) => bound ?? ''));
-    const [shared = ''] = bounds.size === 1 ? bounds : [];
-    const head = shared === '' ? label : `${label} (claimed: ${shared})`;
+    const terms = new Set(figures.map(describeTerms));
+    const [shared = ''] = terms.size === 1 ? terms : [];
+    const head = `${label}${shared}`;
     return { head, cells: figures.map((figure) => cell(figure, shared)) };
   });
   return {
@@ -162,11 +175,17 @@ function tableOfGroups(groups: readonly (readonly Member[])[]): Table {
   };
 }
 
-/** Returns the measured value with its spread, and with its bound if the column has another one. */
-function cell({ measured, spread, bound = '', holds }: Figure, shared: string): string {
+/** Returns the measured value with its spread, and with its bound or goal if the column has another one. */
+function cell(figure: Figure, shared: string): string {
+  const { measured, spread, holds } = figure;
   const range = spread === undefined || spread === 'none' ? '' : ` [${spread}]`;
-  const own = bound === shared ? '' : ` (claimed: ${bound})`;
-  return `${holds === false ? `**NO:** ${measured}` : measured}${range}${own}`;
+  const own = describeTerms(figure);
+  return `${holds === false ? `**NO:** ${measured}` : measured}${range}${own === shared ? '' : own}`;
+}
+
+function describeTerms({ bound, goal }: Figure): string {
+  if (bound !== undefined) return ` (claimed: ${bound})`;
+  return goal === undefined ? '' : ` (goal: ${goal})`;
 }
 
 type Table = {
@@ -207,12 +226,13 @@ function toRows(result: RecordedResult): readonly (readonly string[])[] {
     figure.name,
     figure.measured,
     figure.spread ?? '',
-    figure.bound ?? '',
+    figure.bound ?? (figure.goal === undefined ? '' : `goal: ${figure.goal}`),
     verdict(figure),
   ]);
 }
 
-function verdict({ holds }: Figure): string {
+function verdict({ holds, isReached }: Figure): string {
+  if (isReached !== undefined) return isReached ? 'reached' : 'not reached';
   if (holds === undefined) return '';
   return holds ? 'yes' : 'NO';
 }

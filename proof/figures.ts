@@ -10,6 +10,9 @@ export type Figure = {
   readonly bound?: string;
   /** Whether the claim holds. Absent if nothing is claimed. */
   readonly holds?: boolean;
+  /** What is aimed at and not claimed, and whether it is reached. */
+  readonly goal?: string;
+  readonly isReached?: boolean;
 };
 
 export function exactly(name: string, measured: number, expected: number): Figure {
@@ -32,6 +35,12 @@ export function atMost({ name, measured, bound, unit = '' }: BoundedFigure): Fig
 export function atLeast({ name, measured, bound, unit = '' }: BoundedFigure): Figure {
   const figure = observed(name, measured, unit);
   return { ...figure, bound: `at least ${inWords(bound, unit)}`, holds: measured >= bound };
+}
+
+/** Returns a figure with a goal, which the pages show as reached or not beside the claims, and never as one. */
+export function aimedAt({ name, measured, bound, unit = '' }: BoundedFigure): Figure {
+  const goal = `at least ${inWords(bound, unit)}`;
+  return { ...observed(name, measured, unit), goal, isReached: measured >= bound };
 }
 
 /** Returns the figures with the name of what they are about in front of their own names. */

@@ -15,11 +15,13 @@ type TokenTimes = {
 
 type Service = { readonly url: string; readonly pid: number; readonly keys: Keys };
 
-/** Measures POST /v1/token of the service beside a plain Fastify route that makes the same token. */
-export async function measureTokens(service: Service, rounds: Rounds): Promise<TokenTimes> {
+export type Floor = 'livekit-server-sdk' | 'createHmac';
+
+/** Measures POST /v1/token of the service beside a plain Fastify route that makes the same token by `by`. */
+export async function measureTokens(service: Service, by: Floor, rounds: Rounds): Promise<TokenTimes> {
   const { keys } = service;
   const bare = await startProgram({
-    args: [join(import.meta.dirname, 'bare-server.ts')],
+    args: [join(import.meta.dirname, 'bare-server.ts'), by],
     output: 'stdout',
     environment: { API_KEY: keys.apiKey, API_SECRET: keys.apiSecret },
   });

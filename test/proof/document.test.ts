@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { groupFigures, listDescribed, readDocument, withResults } from '../../proof/document.ts';
 import { type Experiment, holds, type Result, runExperiment } from '../../proof/experiment.ts';
 import { experiments } from '../../proof/experiments.ts';
-import { atMost, exactly, type Figure, observed } from '../../proof/figures.ts';
+import { aimedAt, atMost, exactly, type Figure, observed } from '../../proof/figures.ts';
 import { readResults, recordRun } from '../../proof/results.ts';
 
 const experiment: Experiment = {
@@ -53,6 +53,22 @@ describe('docs/proof.md and the pages beside it', async () => {
     expect(updated).toContain('| [sample](proof/sample.md) | seen \\| once | 2 | 1 |');
     expect(updated).not.toContain('Old.');
     expect(withResults(updated, { sample: result })).toBe(updated);
+  });
+
+  it('names goals that were not reached beside the claims that held', async () => {
+    const figures = [
+      aimedAt({ name: 'ratio', measured: 0.3, bound: 0.5 }),
+      aimedAt({ name: 'rate', measured: 9, bound: 8 }),
+      exactly('lost', 0, 0),
+    ];
+    const result = await runExperiment({ ...experiment, run: async () => ({ figures }) }, 'short', () => {});
+    expect(holds(result)).toBe(true);
+    const updated = withResults(describeExperiments('sample'), { sample: result });
+    expect(updated).toContain('| ratio | 0.3 | goal: at least 0.5 | not reached |');
+    expect(updated).toContain('| rate | 9 | goal: at least 8 | reached |');
+    expect(updated).toContain('not reached; nobody claims them:');
+    expect(updated).toContain('| [sample](proof/sample.md) | ratio | 0.3 | at least 0.5 |');
+    expect(updated).not.toContain('| rate | 9 | at least 8 |');
   });
 
   it('ends what a part started, the last first', () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import {
@@ -6,6 +7,7 @@ import {
   type FleetInstance,
 } from '../../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomLife } from '../../../test/server/webhooks/support/media-webhook.ts';
+import type { BenchReceiver } from './receiver.ts';
 import type { Database, Place } from './stage.ts';
 
 export const INBOUND_PER_SECOND = 500;
@@ -19,9 +21,11 @@ type Times = readonly number[];
 async function withService<T>(
   { options, encryptionKey }: Database,
   work: (service: { readonly fleet: Fleet; readonly instance: FleetInstance }) => Promise<T>,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const shared = 'databaseUrl' in options ? { DATABASE_URL: options.databaseUrl } : {};
-  const fleet = await createFleet({ ...shared, ENCRYPTION_KEY: encryptionKey.toString('base64') });
+  const key = { ENCRYPTION_KEY: encryptionKey.toString('base64') };
+  const fleet = await createFleet({ ...shared, ...key, METRICS: 'signed', ...settings });
   try {
     const instance = await fleet.start();
     const result = await work({ fleet, instance });
@@ -64,16 +68,55 @@ export function measureInbound({ database, receiver }: Place, seconds: number): 
   });
 }
 
+/** Every event is traced. The collector does nothing with what it gets. */
+export function tracesTo(collector: BenchReceiver): Readonly<Record<string, string>> {
+  return { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+}
+
+/**
+ * Measures deliveries per second through the whole service, from LiveKit's first signed event to the last one that the
+ * receiver gets. The service has its metrics, and traces where `settings` say so.
+ */
+export function measureDelivered(
+  { database, receiver }: Place,
+  events: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<number> {
+  const deliver = async ({ fleet, instance }: { fleet: Fleet; instance: FleetInstance }): Promise<number> => {
+    await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
+    const pool = new Pool(instance.url, { connections: CONNECTIONS });
+    const run = async (requests: readonly Request[]): Promise<number> => {
+      const next = requests.values();
+      const arrived = await receiver.countArrived();
+      const startedAt = performance.now();
+      const postAll = async (): Promise<void> => {
+        for (const request of next) await post(pool, request);
+      };
+      await Promise.all(Array.from({ length: CONNECTIONS }, postAll));
+      while ((await receiver.countArrived()) - arrived < requests.length) await delay(10);
+      return (requests.length * 1000) / (performance.now() - startedAt);
+    };
+    // An event that has been stored before would not be delivered again.
+    await run(roomsAtOnce(events, randomUUID()));
+    const rate = await run(roomsAtOnce(events, randomUUID()));
+    await pool.close();
+    return rate;
+  };
+  return withService(database, deliver, settings);
+}
+
 const ROOMS_AT_ONCE = 50;
 
 /**
  * Returns the events of groups of fifty rooms. Within a group, rooms are interleaved and each keeps the order of its
  * events.
  */
-function roomsAtOnce(count: number): readonly Request[] {
+function roomsAtOnce(count: number, name = 'in'): readonly Request[] {
   const requests: Request[] = [];
   for (let first = 0; requests.length < count; first += ROOMS_AT_ONCE) {
-    const lifecycles = Array.from({ length: ROOMS_AT_ONCE }, (_, index) => roomLife(`in-${first + index}`));
+    const lifecycles = Array.from({ length: ROOMS_AT_ONCE }, (_, index) =>
+      roomLife(`${name}-${first + index}`),
+    );
     for (let step = 0; step < (lifecycles[0]?.length ?? 0); step += 1) {
       for (const lifecycle of lifecycles) requests.push(mediaWebhook(lifecycle[step] ?? {}));
     }

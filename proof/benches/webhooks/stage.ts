@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
 import { openStore, type StoreOptions } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { appendEvents } from '../../../src/server/events/append-events.ts';
@@ -72,6 +74,37 @@ export async function postgresDatabase(): Promise<Database> {
       await cluster.close();
     },
   };
+}
+
+/** What a database has: rows of all tables, and bytes with its indexes. */
+export type Stored = { readonly rows: number; readonly bytes: number };
+
+export async function measureStored({ options }: Database): Promise<Stored> {
+  if ('sqlitePath' in options) {
+    const file = new DatabaseSync(options.sqlitePath, { readOnly: true });
+    const read = (text: string): number => Number(Object.values(file.prepare(text).get() ?? {})[0]);
+    const tables = file.prepare(`select name from sqlite_schema where type = 'table'`).all();
+    const rows = tables.map(({ name }) => read(`select count(*) from "${name}"`));
+    const bytes = read('pragma page_count') * read('pragma page_size');
+    file.close();
+    return { rows: sum(rows), bytes };
+  }
+  const client = new Client({ connectionString: options.databaseUrl });
+  await client.connect();
+  const tables = await client.query(`select tablename from pg_tables where schemaname = 'public'`);
+  const rows: number[] = [];
+  for (const { tablename } of tables.rows) {
+    rows.push(Number((await client.query(`select count(*) as rows from "${tablename}"`)).rows[0]?.rows));
+  }
+  const { rows: sizes } = await client.query(`
+    select sum(pg_total_relation_size(quote_ident(tablename)::regclass)) as bytes from pg_tables
+    where schemaname = 'public'`);
+  await client.end();
+  return { rows: sum(rows), bytes: Number(sizes[0]?.bytes) };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((one, other) => one + other, 0);
 }
 
 const USER_AGENT = 'rtc-service/bench';

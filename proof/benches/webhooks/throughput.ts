@@ -15,7 +15,15 @@ import {
 import { MAX_EVENTS_PER_COMMIT } from '../../../src/server/media-events/ingest.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
-import { openStage, type Place, type WebhookStage } from './stage.ts';
+import { measurePeer, type Peer, startPeers } from './peers.ts';
+import {
+  type Database,
+  measureStored,
+  openStage,
+  type Place,
+  type Stored,
+  type WebhookStage,
+} from './stage.ts';
 
 /** How much a bench measures. */
 export type Amount = {
@@ -25,10 +33,14 @@ export type Amount = {
   /** Events of one webhook. */
   readonly events: number;
   readonly bareRequests: number;
+  /** Jobs of each other queue on PostgreSQL; 0 measures none. */
+  readonly peerJobs: number;
 };
 
 /** The bare loop must run for a second, not for an accidentally fast moment. */
-export const WHOLE_AMOUNT: Amount = { rounds: 5, webhooks: 1_000, events: 10_000, bareRequests: 30_000 };
+export const WHOLE_AMOUNT: Amount = {
+  ...{ rounds: 5, webhooks: 1_000, events: 8_000, bareRequests: 16_000, peerJobs: 2_000 },
+};
 
 /** Concurrency of the dispatcher when one event has a thousand deliveries. */
 const FAN_OUT_CONCURRENCY = 256;
@@ -45,6 +57,10 @@ export type Rate = {
   /** How many requests the receiver got, and how many deliveries were stored. */
   readonly arrived: number;
   readonly stored: number;
+  /** Jobs per second of the other queues, by name. */
+  readonly peers: ReadonlyMap<Peer['name'], number>;
+  /** Rows and bytes by which the database has grown for each event with its deliveries. */
+  readonly grown: Stored;
 } & Floors;
 
 type Floors = { readonly bare: number; readonly signed: number };
@@ -53,7 +69,7 @@ type Floors = { readonly bare: number; readonly signed: number };
  * Measures one event for many webhooks, several times: deliveries per second from the insert to the last stored outcome.
  */
 export function measureFanOut(place: Place, amount: Amount): Promise<readonly Rate[]> {
-  return measure(place, { ...amount, events: 1, concurrency: FAN_OUT_CONCURRENCY });
+  return measure(place, { ...amount, events: 1, peerJobs: 0, concurrency: FAN_OUT_CONCURRENCY });
 }
 
 /** Measures many events for one webhook. */
@@ -70,14 +86,22 @@ async function measure(
   const rates: Rate[] = [];
   // Warms up: opens connections and compiles code.
   await deliver(stage, webhooks, amount.events);
+  const peers = await openPeers(stage, database, amount);
   for (let round = 0; round < amount.rounds; round += 1) {
     const floors = await measureFloors(stage, amount);
-    const before = await receiver.countArrived();
+    const [before, small] = [await receiver.countArrived(), await measureStored(database)];
     const perSecond = await deliver(stage, webhooks, amount.events);
-    const after = await receiver.countArrived();
+    const [after, large] = [await receiver.countArrived(), await measureStored(database)];
     const stored = webhooks.length * amount.events;
-    rates.push({ perSecond, arrived: after - before, stored, ...floors });
+    const grown = {
+      rows: (large.rows - small.rows) / amount.events,
+      bytes: (large.bytes - small.bytes) / amount.events,
+    };
+    const peerRates = new Map<Peer['name'], number>();
+    for (const peer of peers) peerRates.set(peer.name, await measurePeer(peer, amount.peerJobs));
+    rates.push({ perSecond, arrived: after - before, stored, grown, peers: peerRates, ...floors });
   }
+  for (const peer of peers) await peer.close();
   await removeAll(stage, webhooks);
   await stage.close();
   return rates;
@@ -87,12 +111,27 @@ type FloorLoad = { readonly bareRequests: number; readonly concurrency: number }
 
 async function measureFloors(stage: WebhookStage, { bareRequests, concurrency }: FloorLoad): Promise<Floors> {
   const sample = stage.sample();
-  const keys = webhookSigningKeys(formatWebhookSecret(randomBytes(32)));
   const load = { count: bareRequests, concurrency };
-  return {
-    bare: await bareLoop(() => sample, load),
-    signed: await bareLoop(() => signedAgain(sample, keys), load),
-  };
+  return { bare: await bareLoop(() => sample, load), signed: await bareLoop(signing(sample), load) };
+}
+
+type PeerLoad = { readonly peerJobs: number; readonly concurrency: number };
+
+/** The other queues send what the signing loop sends, by the same client. */
+async function openPeers(
+  stage: WebhookStage,
+  { options }: Database,
+  { peerJobs, concurrency }: PeerLoad,
+): Promise<readonly Peer[]> {
+  if (peerJobs === 0 || !('databaseUrl' in options)) return [];
+  const { url, body } = stage.sample();
+  const next = signing(stage.sample());
+  const sender = openSender(concurrency);
+  const send = () => sender.post(next());
+  const payload = { url, body };
+  const peers = await startPeers({ databaseUrl: options.databaseUrl, send, concurrency, payload });
+  for (const peer of peers) await measurePeer(peer, peerJobs);
+  return peers;
 }
 
 async function deliver(stage: WebhookStage, webhooks: readonly string[], events: number): Promise<number> {
@@ -119,31 +158,39 @@ type BareLoad = { readonly count: number; readonly concurrency: number };
  * Sends the requests that `next` returns, without storing anything, `concurrency` at a time. Reads each response and checks
  * its status. Returns requests per second.
  */
-export async function bareLoop(
-  next: () => WebhookRequest,
-  { count, concurrency }: BareLoad,
-): Promise<number> {
-  const dispatcher = new Agent({ connections: concurrency });
-  const post = async (): Promise<void> => {
-    const { url, headers, body } = next();
-    const response = await request(url, { dispatcher, method: 'POST', headers, body });
-    await response.body.dump();
-    if (response.statusCode !== 200) throw new Error(`the receiver responded with ${response.statusCode}`);
-  };
+async function bareLoop(next: () => WebhookRequest, { count, concurrency }: BareLoad): Promise<number> {
+  const { post, close } = openSender(concurrency);
   let left = count;
   const postAll = async (): Promise<void> => {
     for (; left > 0; ) {
       left -= 1;
-      await post();
+      await post(next());
     }
   };
   // Connections are opened beforehand, because the service also has them when it delivers.
-  await Promise.all(Array.from({ length: concurrency }, post));
+  await Promise.all(Array.from({ length: concurrency }, () => post(next())));
   const startedAt = performance.now();
   await Promise.all(Array.from({ length: concurrency }, postAll));
   const rate = (count * 1000) / (performance.now() - startedAt);
-  await dispatcher.close();
+  await close();
   return rate;
+}
+
+function openSender(connections: number) {
+  const dispatcher = new Agent({ connections });
+  return {
+    post: async ({ url, headers, body }: WebhookRequest): Promise<void> => {
+      const response = await request(url, { dispatcher, method: 'POST', headers, body });
+      await response.body.dump();
+      if (response.statusCode !== 200) throw new Error(`the receiver responded with ${response.statusCode}`);
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+function signing(sample: WebhookRequest): () => WebhookRequest {
+  const keys = webhookSigningKeys(formatWebhookSecret(randomBytes(32)));
+  return () => signedAgain(sample, keys);
 }
 
 /** Signs the request again as a delivery is signed: with both signatures and the present time. */
