@@ -195,8 +195,11 @@ const SEARCHES_AT_ONCE = 2;
 /** Searches that wait for their turn, which takes less than a second. */
 const WAITING = 8;
 
-/** A turn rests for so many times as long as its search took, so that searches never take all of the only thread. */
-const REST = 3;
+/**
+ * A turn rests for so many times as long as its search took, so that searches never take all of the only thread. Who sends
+ * one search after the other finds a turn that has rested.
+ */
+const REST = { whileNobodyWaits: 1, whileOthersWait: 3 };
 
 /** Runs searches in turn, and throws server-busy when as many as are allowed are waiting. */
 export class SearchTurns {
@@ -214,7 +217,8 @@ export class SearchTurns {
     try {
       return await search();
     } finally {
-      void this.#rest(REST * (this.#clock.monotonic() - startedAt));
+      const rest = this.#waiting.length === 0 ? REST.whileNobodyWaits : REST.whileOthersWait;
+      void this.#rest(rest * (this.#clock.monotonic() - startedAt));
     }
   }
 

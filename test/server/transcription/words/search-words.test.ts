@@ -23,24 +23,37 @@ describe('searches', () => {
     expect(await turns.run(async () => 'later')).toBe('later');
   });
 
-  it('rest for three times as long as they took, also when they failed', async () => {
+  it('rest for as long as they took, also when they failed, so that one after the other never waits', async () => {
     const clock = new ManualClock(0);
     const turns = new SearchTurns(clock);
-    const slow = async () => {
-      clock.advance(10);
-      throw new Error('broken');
-    };
+    const slow = takes(clock, 10);
     for (const _ of [1, 2]) await expect(turns.run(slow)).rejects.toThrow('broken');
-    let isBegun = false;
-    const third = turns.run(async () => {
-      isBegun = true;
-    });
-    clock.advance(19);
+    for (const _ of [1, 2, 3, 4]) {
+      const next = turns.run(slow);
+      await expect(next).rejects.toThrow('broken');
+    }
+    expect(clock.monotonic()).toBe(60);
+  });
+
+  it('rest for three times as long as they took while others wait', async () => {
+    const clock = new ManualClock(0);
+    const turns = new SearchTurns(clock);
+    const begun: number[] = [];
+    const asked = Array.from({ length: 4 }, (_, number) =>
+      turns.run(async () => {
+        begun.push(number);
+        if (number < 2) await new Promise(setImmediate);
+        clock.advance(number < 2 ? 5 : 0);
+      }),
+    );
+    await Promise.all(asked.slice(0, 2));
+    // The first rests from 5 to 20 ms, and the second from 10 to 25 ms.
+    clock.advance(9);
     await new Promise(setImmediate);
-    expect(isBegun).toBe(false);
-    clock.advance(11);
-    await third;
-    expect(isBegun).toBe(true);
+    expect(begun).toEqual([0, 1]);
+    clock.advance(6);
+    await Promise.all(asked);
+    expect(begun).toEqual([0, 1, 2, 3]);
   });
 
   it('read longer steps while these are quick, and begin none after their time', async () => {
@@ -52,6 +65,14 @@ describe('searches', () => {
     expect(slow.map(({ first, end }) => Math.ceil((end - first) / 4_096))).toEqual([1, 4, 16]);
   });
 });
+
+/** Returns a search that takes so long, and fails. */
+function takes(clock: ManualClock, ms: number): () => Promise<never> {
+  return async () => {
+    clock.advance(ms);
+    throw new Error('broken');
+  };
+}
 
 /** Searches in a store that finds nothing and whose steps seem to take some time. Returns what was read. */
 async function rangesRead({ end, stepMs }: { readonly end: number; readonly stepMs: number }) {
