@@ -278,6 +278,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     '*.sql.ts',
   ],
   'livekit-client': ['src/web/'],
+  // The search of the pages at /docs.
+  minisearch: ['src/web/reference/'],
   'lucide-react': ['src/web/'],
   'livekit-server-sdk': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   pg: ['src/server/platform/storage/postgres/'],
@@ -359,6 +361,8 @@ const MODULES_WITH_SIDE_EFFECTS = [
   'src/server/room-audio.ts',
   // The entry point of the API reference, which starts the viewer.
   'src/web/reference/start.ts',
+  'src/web/reference/site.ts',
+  'src/web/reference/search.ts',
   // A loop that fills a table of this module, as part of its definition.
   'src/fiscal/characters.ts',
   'src/fiscal/place-records.ts',

@@ -9,21 +9,25 @@ const compressBrotli = promisify(brotliCompress);
 
 /**
  * Writes the files of the API reference: the script, taken from the package that embeds it, in compressed forms; our own
- * script and style; and the guides.
+ * scripts and style; and the guides.
  */
 export async function writeReference(out: string): Promise<readonly string[]> {
   const folder = `${out}/reference`;
   await mkdir(folder, { recursive: true });
   const [modules] = await Promise.all([
-    writeBundle(
-      { input: { start: 'src/web/reference/start.ts' }, platform: 'browser' },
-      { dir: folder, minify: true, format: 'iife' },
-    ),
+    Promise.all(['start', 'site', 'search'].map((name) => writeScript(name, folder))),
     writeViewer(folder),
     copyFile(`${ROOT}src/web/reference/reference.css`, `${folder}/reference.css`),
     writeGuide(folder),
   ]);
-  return [...modules, `${ROOT}node_modules/@scalar/fastify-api-reference/dist/index.js`];
+  return [...modules.flat(), `${ROOT}node_modules/@scalar/fastify-api-reference/dist/index.js`];
+}
+
+function writeScript(name: string, folder: string): Promise<readonly string[]> {
+  return writeBundle(
+    { input: { [name]: `src/web/reference/${name}.ts` }, platform: 'browser' },
+    { dir: folder, minify: true, format: 'iife' },
+  );
 }
 
 /**

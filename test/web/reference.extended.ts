@@ -103,6 +103,33 @@ describe('the reference in a real browser', () => {
     await close();
   });
 
+  it('is searched by the keyboard, without a request for each word', async () => {
+    const { page, errors, close } = await openPage('/docs');
+    await page.keyboard.press('/');
+    await page.getByRole('searchbox').fill('signature is refused');
+    await page.getByText('When a signature is refused').first().waitFor();
+    expect(await allFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('searchbox').waitFor({ state: 'hidden' });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${service.url}/docs/guide/signing#when-a-signature-is-refused`);
+    expect(errors).toEqual([]);
+    await close();
+  });
+
+  it('is dark or light as the reader chooses, on every page', async () => {
+    const { page, close } = await openPage('/docs', 'light');
+    const button = page.getByRole('button', { name: /^Colours/ });
+    await button.click();
+    await button.click();
+    await page.goto(`${service.url}/docs/guide`);
+    expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+    expect(await allFindings(page)).toEqual([]);
+    await close();
+  });
+
   it('has all pages behind its menu on a telephone', async () => {
     const { page, close } = await openPage(CREATE_ROOM, 'light', 390);
     await page.getByRole('button', { name: 'Menu' }).click();

@@ -114,7 +114,7 @@ describe('the service', () => {
       const loading = page.text.replaceAll(/<a href="[^"]*">|<code[^>]*>.*?<\/code>/gs, '');
       expect(loading).not.toMatch(/(?:src|href)="https?:\/\//);
       const sources = [...page.text.matchAll(/src="([^"]+)"/g)].map((match) => match[1]);
-      expect(sources).toEqual(path.includes('/try/') ? ['/docs/start.js'] : []);
+      expect(sources).toEqual([path.includes('/try/') ? '/docs/start.js' : '/docs/site.js']);
     }
     const script = await service.call('GET', '/docs/start.js', { signing: false });
     expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8');

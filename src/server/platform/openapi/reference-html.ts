@@ -42,12 +42,15 @@ type Framed = {
 export function framedPage({ title, path, main, beside, source }: Framed, contents: Contents): string {
   return page(
     title,
-    `</head>
+    `<script src="/docs/site.js"></script>
+  </head>
   <body>
     <a class="skip" href="#main">Skip to the text</a>
     <header class="bar">
       <button class="menu" type="button" popovertarget="contents">Menu</button>
       ${bar(path, contents.version)}
+      <button id="search-button" type="button">Search <kbd>/</kbd></button>
+      <button id="theme" type="button" aria-label="Colours">◐</button>
     </header>
     <div class="page${beside === undefined ? '' : ' with-samples'}">
       <nav id="contents" class="contents" aria-label="All pages" popover>${renderContents(contents, path)}</nav>
@@ -129,6 +132,48 @@ function bar(path: string, version: string): string {
     `<a href="${href}"${text === current ? ' aria-current="true"' : ''}>${text}</a>`;
   return `<a class="name" href="/docs">rtc-service</a> <span class="version">${escapeHtml(version)}</span>
       <nav aria-label="Parts">${link('/docs/guide', 'Guide')}${link('/docs', 'API')}</nav>`;
+}
+
+/** A part of a page below one heading, for the search. The path continues `/docs/`. */
+export type Section = {
+  readonly path: string;
+  readonly page: string;
+  readonly title: string;
+  readonly text: string;
+};
+
+/** Returns the sections of all pages. An operation is one section. */
+export function listSections({ guides, groups }: Contents): readonly Section[] {
+  const operations = groups.flatMap((group) => group.operations);
+  return [
+    ...guides.flatMap(({ name, title, html }) => {
+      const path = name === 'README' ? 'guide' : `guide/${name}`;
+      return html.split(/(?=<h[1-3] id=)/).map((part): Section => {
+        const [, anchor = '', heading = title] = /^<h[1-3] id="([^"]+)">(.*?)<\/h/.exec(part) ?? [];
+        const text = toText(part.replace(/^<h.*?<\/h\d>/, ''));
+        const hash = part.startsWith('<h1') ? '' : `#${anchor}`;
+        return { path: `${path}${hash}`, page: title, title: toText(heading), text };
+      });
+    }),
+    ...operations.map(({ id, title, method, path, isEvent, source }): Section => {
+      const call = isEvent ? '' : `${method} ${path}`;
+      return {
+        path: `api/${id}`,
+        page: title,
+        title,
+        text: `${call} ${id} ${String(source.description ?? '')}`,
+      };
+    }),
+  ].filter(({ path }) => !path.endsWith('#'));
+}
+
+function toText(html: string): string {
+  const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" };
+  return html
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/&([\w#]+);/g, (entity, name: string) => entities[name] ?? entity)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 function page(title: string, body: string): string {

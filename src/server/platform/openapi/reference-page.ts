@@ -21,6 +21,7 @@ import {
   framedPage,
   type Group,
   type GuidePage,
+  listSections,
   renderHome,
   trialPage,
 } from './reference-html.ts';
@@ -53,9 +54,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Content security policy of all other pages, which need no scripts. */
+/** Content security policy of all other pages, which are complete without their one script. */
 const TEXT_POLICY =
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
 
 const DocumentSchema = Type.Object(
   {
@@ -114,10 +115,18 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
       example: '# rtc-service',
       prepare: async () => prepareLinked(llmsText(allRoutes(), (await guide()).forModels)),
     }),
-    ...Object.entries({ 'start.js': 'text/javascript', 'reference.css': 'text/css' }).map(
-      ([name, contentType]) =>
-        part({ path: `/docs/${name}`, contentType, prepare: async () => prepareText(await built(name)) }),
+    ...['start.js', 'site.js', 'search.js', 'reference.css'].map((name) =>
+      part({
+        path: `/docs/${name}`,
+        contentType: name.endsWith('.css') ? 'text/css' : 'text/javascript',
+        prepare: async () => prepareText(await built(name)),
+      }),
     ),
+    part({
+      path: '/docs/search.json',
+      contentType: 'application/json',
+      prepare: async () => prepareText(JSON.stringify(listSections((await site()).contents))),
+    }),
     part({
       path: '/docs/scalar.js',
       contentType: 'text/javascript',
