@@ -104,7 +104,15 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await page.getByText('Matches', { exact: true }).waitFor();
     await page.getByText('many people share these letters').waitFor();
     await page.getByLabel('Known birth date').fill('1985-12-11');
-    await page.getByText('day of birth: 10 / 11').waitFor();
+    await page.getByText('day of birth: 10 in the code, 11 of the person').waitFor();
+    await page.getByLabel('Known birth date').fill('');
+    await page.getByLabel('Known sex').selectOption('F');
+    await page.getByText('sex: M in the code, F of the person').waitFor();
+    await page.getByLabel('Known sex').selectOption('');
+    await page.getByRole('combobox', { name: 'Known birthplace' }).fill('pisa');
+    await page.keyboard.press('Enter');
+    await page.getByText('birthplace: A562 in the code, G702 of the person').waitFor();
+    await expectAccessible(page);
     await code.fill('RSSMRA85T10A562T');
     await page.getByText('Not valid').waitFor();
     await code.fill('<img src=x onerror=alert(1)>');

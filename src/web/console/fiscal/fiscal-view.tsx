@@ -6,6 +6,7 @@ import {
   checkTaxCode,
   type DecodedCode,
   decode,
+  type MatchPart,
   match,
   messages,
   translateFailure,
@@ -16,7 +17,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { View } from '../parts/view.tsx';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';
-import { MakeCard } from './make-card.tsx';
+import { MakeCard, PlaceSearch } from './make-card.tsx';
 import { READER_LANGUAGE, say } from './reader-language.ts';
 
 /** Italian fiscal codes, computed in the browser: the typed data are not sent anywhere. */
@@ -274,19 +275,20 @@ function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
   );
 }
 
-const NOTHING_KNOWN = { surname: '', givenName: '', birthDate: '' };
+const NOTHING_KNOWN = { surname: '', givenName: '', sex: '', birthDate: '', birthplace: '' };
 
 /** Compares the code with what is known of a person, such as only the names. */
 function Comparison({ code }: { readonly code: string }) {
   const [typed, setTyped] = useState(NOTHING_KNOWN);
-  const field = (name: keyof typeof NOTHING_KNOWN, label: string, type: 'text' | 'date') => (
+  const change = (changed: Partial<typeof typed>): void => setTyped((before) => ({ ...before, ...changed }));
+  const field = (name: keyof typeof typed, label: string, type: 'text' | 'date') => (
     <label className="field">
       {label}
       <input
         type={type}
         value={typed[name]}
         autoComplete="off"
-        onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+        onChange={(event) => change({ [name]: event.target.value })}
       />
     </label>
   );
@@ -296,7 +298,20 @@ function Comparison({ code }: { readonly code: string }) {
       <div className="fields">
         {field('surname', say('Known surname'), 'text')}
         {field('givenName', say('Known given names'), 'text')}
+        <label className="field">
+          {say('Known sex')}
+          <select value={typed.sex} onChange={(event) => change({ sex: event.target.value })}>
+            <option value="">{say('Not known')}</option>
+            <option value="F">{say('Female')}</option>
+            <option value="M">{say('Male')}</option>
+          </select>
+        </label>
         {field('birthDate', say('Known birth date'), 'date')}
+        <PlaceSearch
+          label={say('Known birthplace')}
+          date={typed.birthDate}
+          onChoose={(birthplace) => change({ birthplace })}
+        />
       </div>
       <Compared code={code} typed={typed} />
     </details>
@@ -309,7 +324,6 @@ function Compared({ code, typed }: ComparedProps): ReactNode {
   const known = Object.fromEntries(Object.entries(typed).filter(([, text]) => text !== ''));
   if (Object.keys(known).length === 0) return undefined;
   const matched = match(code, known, { asOf: todayInItaly(Date.now()) });
-  const { parts, extents } = messages[READER_LANGUAGE];
   if (!matched.ok) {
     return (
       <ul className="faults">
@@ -325,11 +339,15 @@ function Compared({ code, typed }: ComparedProps): ReactNode {
       <Status tone={matched.matches ? 'good' : 'bad'}>{say(matched.matches ? 'Matches' : 'Differs')}</Status>{' '}
       <span>
         {matched.matches
-          ? extents[matched.compared]
-          : differing.map(({ part, expected, found }) => `${parts[part]}: ${found} / ${expected}`).join('; ')}
+          ? messages[READER_LANGUAGE].extents[matched.compared]
+          : differing.map(describeDifference).join('; ')}
       </span>
     </p>
   );
+}
+
+function describeDifference({ part, found, expected }: MatchPart): string {
+  return `${messages[READER_LANGUAGE].parts[part]}: ${found} ${say('in the code')}, ${expected} ${say('of the person')}`;
 }
 
 type FaultsProps = { readonly code: string; readonly failure: CheckFailure };

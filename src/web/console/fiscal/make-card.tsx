@@ -56,7 +56,11 @@ export function MakeCard() {
             onChange={(event) => change({ birthDate: event.target.value })}
           />
         </label>
-        <PlaceSearch date={typed.birthDate} onChoose={(birthplace) => change({ birthplace })} />
+        <PlaceSearch
+          label={say('Birthplace')}
+          date={typed.birthDate}
+          onChoose={(birthplace) => change({ birthplace })}
+        />
       </div>
       <div aria-live="polite">{isWhole && <Made typed={typed} />}</div>
     </section>
@@ -103,6 +107,7 @@ function Made({ typed }: { readonly typed: Typed }): ReactNode {
 const MOST = 8;
 
 type Props = {
+  readonly label: string;
   /** Places that existed on this day come first; empty for the current ones. */
   readonly date: string;
   /** Called with the Belfiore code, or with an empty text while the typed name is unknown. */
@@ -110,12 +115,12 @@ type Props = {
 };
 
 /** Searches a comune or a state during typing, by the names of the birth date. */
-function PlaceSearch(props: Props) {
+export function PlaceSearch(props: Props) {
   const id = useId();
   const { typed, type, places, active, isListed, choose, close, onKeyDown } = usePlaceSearch(props);
   return (
     <div className="field place-search">
-      <label htmlFor={`${id}-input`}>{say('Birthplace')}</label>
+      <label htmlFor={`${id}-input`}>{props.label}</label>
       <input
         id={`${id}-input`}
         role="combobox"
@@ -146,7 +151,7 @@ function PlaceSearch(props: Props) {
 }
 
 /** The typed name, the places that it may mean, and the one of them that the keys have reached. */
-function usePlaceSearch({ date, onChoose }: Props) {
+function usePlaceSearch({ date, onChoose }: Omit<Props, 'label'>) {
   const [typed, setTyped] = useState('');
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(0);
