@@ -90,6 +90,16 @@ const MAX_REQUESTS_PER_CONNECTION = 10_000;
 /** A percent-encoded name of 256 bytes takes 768 characters. */
 const MAX_PARAM_LENGTH = 1024;
 
+/**
+ * Every route brings its own compilers (register-route.ts). Without these, Fastify would load Ajv and fast-json-stringify,
+ * which nobody would use.
+ */
+const NO_COMPILERS = { buildValidator: refuseToCompile, buildSerializer: refuseToCompile };
+
+function refuseToCompile(): never {
+  throw new Error('A route has no compilers of its own.');
+}
+
 /** Builds the Fastify application of the service. It does not listen yet. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const { clock } = deps.authentication;
@@ -104,6 +114,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_CONNECTION_MS,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    schemaController: { compilersFactory: NO_COMPILERS },
     http: {
       // Node's own response to a missing Host header is not a problem document.
       requireHostHeader: false,
