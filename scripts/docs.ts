@@ -42,7 +42,7 @@ const count = await writeSite();
 
 if (values.write === undefined) {
   const server = await preview({
-    ...{ root: out, configFile: false, appType: 'mpa', build: { outDir: out } },
+    ...{ root: ROOT, configFile: false, appType: 'mpa', build: { outDir: out } },
     preview: { host: '127.0.0.1', port: Number(values.port) },
   });
   process.stdout.write(`${count} pages at ${server.resolvedUrls?.local[0]}\n`);
