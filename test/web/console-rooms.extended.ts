@@ -199,9 +199,18 @@ describe('rooms and events in the console', () => {
     const { window, page } = await openView(browser, console);
     await page.getByRole('button', { name: 'Create a room' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('studio');
+    await page.getByRole('spinbutton', { name: 'People at most' }).fill('4');
+    await page.getByRole('spinbutton', { name: 'Minutes until an empty room closes' }).fill('10');
+    await page.getByRole('textbox', { name: 'Metadata' }).fill('{"course":7}');
+    await page
+      .getByText(`rtc rooms create studio --max-participants 4 --empty-timeout 10m --metadata '{"course":7}'`)
+      .waitFor();
+    await expectAccessible(page);
     await confirm(page, 'Create');
     await page.getByRole('heading', { name: 'studio' }).waitFor();
-    expect((await client.rooms.get('studio')).name).toBe('studio');
+    expect(await client.rooms.get('studio')).toMatchObject({
+      ...{ name: 'studio', maxParticipants: 4, emptyTimeout: 600, metadata: '{"course":7}' },
+    });
     await page.getByText('Nobody is in this room').waitFor();
     await page.getByRole('button', { name: 'Record' }).click();
     await confirm(page, 'Record');

@@ -7,7 +7,9 @@ import { client } from '../api/client.ts';
 import type { LiveFacts } from '../api/live-facts.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { DraftFields } from '../parts/draft-fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -107,43 +109,111 @@ function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
   ];
 }
 
+/** What the fields of a new room contain. An empty one is left to the service. */
+type Draft = {
+  readonly name: string;
+  readonly maxParticipants: string;
+  readonly emptyMinutes: string;
+  readonly metadata: string;
+};
+
+const EMPTY: Draft = { name: '', maxParticipants: '', emptyMinutes: '', metadata: '' };
+
 function CreateRoom() {
-  const name = useRef('');
+  const draft = useRef(EMPTY);
   const [, navigate] = useLocation();
   return (
     <ChangeButton
       className="primary"
-      change={() => ({
-        question: 'Create a room',
-        fields: <NameField onName={(typed) => (name.current = typed)} />,
-        verb: 'Create',
-        command: 'rtc rooms create NAME',
-        run: async () => {
-          const { room } = await client.rooms.create({ name: name.current });
-          navigate(roomLink(room.name));
-        },
-      })}
+      change={() => {
+        draft.current = EMPTY;
+        return {
+          question: 'Create a room',
+          fields: (
+            <DraftFields initial={EMPTY} onDraft={(next) => (draft.current = next)} writeCommand={toCommand}>
+              {(shown, change) => <RoomFields draft={shown} onChange={change} />}
+            </DraftFields>
+          ),
+          verb: 'Create',
+          run: async () => {
+            const { name, maxParticipants, emptyMinutes, metadata } = draft.current;
+            const { room } = await client.rooms.create({
+              name,
+              ...(maxParticipants === '' ? {} : { maxParticipants: Number(maxParticipants) }),
+              ...(emptyMinutes === '' ? {} : { emptyTimeout: Number(emptyMinutes) * 60 }),
+              ...(metadata === '' ? {} : { metadata }),
+            });
+            navigate(roomLink(room.name));
+          },
+        };
+      }}
     >
       <Plus aria-hidden /> Create a room
     </ChangeButton>
   );
 }
 
-function NameField({ onName }: { readonly onName: (name: string) => void }) {
-  const [name, setName] = useState('');
+function toCommand({ name, maxParticipants, emptyMinutes, metadata }: Draft): string {
+  return writeCommand(
+    ...['rooms', 'create', name === '' ? 'NAME' : name],
+    ...(maxParticipants === '' ? [] : ['--max-participants', maxParticipants]),
+    ...(emptyMinutes === '' ? [] : ['--empty-timeout', `${emptyMinutes}m`]),
+    ...(metadata === '' ? [] : ['--metadata', metadata]),
+  );
+}
+
+type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial<Draft>) => void };
+
+function RoomFields({ draft, onChange }: FieldsProps) {
   return (
-    <label className="field">
-      Name
-      <input
-        value={name}
-        required
-        maxLength={256}
-        placeholder="demo"
-        onChange={(event) => {
-          setName(event.target.value);
-          onName(event.target.value);
-        }}
-      />
-    </label>
+    <>
+      <label className="field">
+        Name
+        <input
+          value={draft.name}
+          required
+          maxLength={256}
+          placeholder="demo"
+          onChange={(event) => onChange({ name: event.target.value })}
+        />
+      </label>
+      <div className="fields">
+        <label className="field">
+          People at most
+          <input
+            type="number"
+            value={draft.maxParticipants}
+            min={1}
+            placeholder="no limit"
+            onChange={(event) => onChange({ maxParticipants: event.target.value })}
+          />
+        </label>
+        <label className="field">
+          Minutes until an empty room closes
+          <input
+            type="number"
+            value={draft.emptyMinutes}
+            min={1}
+            placeholder="as LiveKit is set"
+            onChange={(event) => onChange({ emptyMinutes: event.target.value })}
+          />
+        </label>
+      </div>
+      <label className="field">
+        Metadata
+        <textarea
+          className="mono"
+          value={draft.metadata}
+          rows={3}
+          spellCheck={false}
+          placeholder='{"appointment":"A-1042"}'
+          aria-describedby="metadata-note"
+          onChange={(event) => onChange({ metadata: event.target.value })}
+        />
+        <span className="faint" id="metadata-note">
+          A text for everybody in the room, and for each of its events
+        </span>
+      </label>
+    </>
   );
 }
