@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RoomEvent } from '@livekit/rtc-node';
@@ -200,7 +200,7 @@ describe('rooms and events in the console', () => {
     await page.getByRole('button', { name: 'Create a room' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('studio');
     await page.getByRole('spinbutton', { name: 'People at most' }).fill('4');
-    await page.getByRole('spinbutton', { name: 'Minutes until an empty room closes' }).fill('10');
+    await page.getByRole('spinbutton', { name: 'Closed when empty, minutes' }).fill('10');
     await page.getByRole('textbox', { name: 'Metadata' }).fill('{"course":7}');
     await page
       .getByText(`rtc rooms create studio --max-participants 4 --empty-timeout 10m --metadata '{"course":7}'`)
@@ -246,6 +246,21 @@ describe('rooms and events in the console', () => {
     const panel = page.getByRole('complementary', { name: 'Event participant_joined' });
     await panel.getByText('"identity": "carol"').waitFor();
     await panel.getByText('No webhook was registered for it.').waitFor();
+    const address = new URL(page.url());
+    expect(address.search || address.hash).toMatch(/event=evt_/);
+    await page.reload();
+    await panel.getByText('"identity": "carol"').waitFor();
+    await page.getByLabel('Only events with this text').fill('CAROL');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    const csv = await readFile(await download.path(), 'utf8');
+    expect(csv.split('\n')[0]).toBe('id,time,event,room,participant,payload');
+    expect(csv).toMatch(/,participant_joined,stage,carol,/);
+    await page.getByLabel('Only events with this text').fill('nobody at all');
+    await page.getByText('No event has this text').waitFor();
+    await page.getByLabel('Only events with this text').fill('');
     await page.getByLabel('Only events of this kind').selectOption('participant_left');
     await page.getByText('Nothing has happened in this period').waitFor();
     await guest.leave();

@@ -1,5 +1,5 @@
 import { RefreshCw, X } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { AuditEntry } from '../../../contract/audit.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../../../contract/choices.ts';
@@ -8,6 +8,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
 import { Problem, RequestLink } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
@@ -15,6 +16,8 @@ import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 
 const PAGE_SIZE = 100;
+
+const NONE: readonly AuditEntry[] = [];
 
 /** The filters, by their names in the address of the view. */
 const TEXT_FILTERS = [
@@ -25,13 +28,11 @@ const TEXT_FILTERS = [
 
 /** The audit log, newest first: every request that changed something, or tried to. */
 export function Audit() {
-  const [selected, setSelected] = useState<AuditEntry>();
-  const { filter, typed, setTyped } = useFilter();
-  const { items, count, error, refetch, loadMore } = useEntries(filter);
-  const change = (name: string, value: string): void => {
-    setSelected(undefined);
-    setTyped(name, value);
-  };
+  const { filter, typed, setTyped: change } = useFilter();
+  const { items: all, count, error, refetch, loadMore } = useEntries(filter);
+  const found = useRowsWith(all ?? NONE, typed('text'));
+  const items = all === undefined ? undefined : found;
+  const selected = all?.find(({ id }) => id === typed('entry'));
   return (
     <View
       title="Audit"
@@ -44,14 +45,21 @@ export function Audit() {
         </button>
       }
     >
-      <Filters typed={typed} result={filter.result} onChange={change} />
+      <Filters typed={typed} result={filter.result} entries={found} onChange={change} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && (
-        <NoEntries isFiltered={Object.values(filter).some((value) => value !== undefined)} />
+        <NoEntries
+          isFiltered={typed('text') !== '' || Object.values(filter).some((value) => value !== undefined)}
+        />
       )}
       {items !== undefined && items.length > 0 && (
-        <Entries entries={items} selected={selected} onSelect={setSelected} onEnd={loadMore} />
+        <Entries
+          entries={items}
+          selected={selected}
+          onSelect={(entry) => change('entry', entry?.id ?? '')}
+          onEnd={loadMore}
+        />
       )}
     </View>
   );
@@ -95,10 +103,22 @@ function useEntries(filter: Filter) {
 type FiltersProps = {
   readonly typed: (name: string) => string;
   readonly result: AuditResult | undefined;
+  readonly entries: readonly AuditEntry[];
   readonly onChange: (name: string, value: string) => void;
 };
 
-function Filters({ typed, result, onChange }: FiltersProps) {
+const CELLS: Cells<AuditEntry> = {
+  time: ({ occurredAt }) => occurredAt,
+  method: ({ method }) => method,
+  path: ({ path, ids }) => pathWithIds(path, ids),
+  status: ({ status }) => status,
+  problem: ({ problem }) => problem,
+  key: ({ keyId }) => keyId,
+  from: ({ address }) => address,
+  requestId: ({ requestId }) => requestId,
+};
+
+function Filters({ typed, result, entries, onChange }: FiltersProps) {
   return (
     <div className="filters">
       {TEXT_FILTERS.map(({ name, placeholder, label }) => (
@@ -121,6 +141,13 @@ function Filters({ typed, result, onChange }: FiltersProps) {
           <option key={each}>{each}</option>
         ))}
       </select>
+      <FindAndSave
+        what="audit entries"
+        text={typed('text')}
+        onText={(text) => onChange('text', text)}
+        rows={entries}
+        cells={CELLS}
+      />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
@@ -10,6 +10,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
 import { findBegin, type Period, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
@@ -20,10 +21,11 @@ import { DeliveryStatus } from '../webhooks/delivery-status.tsx';
 
 /** The live stream of events, newest first. */
 export function Events() {
-  const [typed, setTyped] = useState<Typed>({ room: '', type: '', period: LAST_HOUR });
-  const [selected, setSelected] = useState<Event>();
+  const { typed, selectedId, change } = useAddress();
   const filter = useFilter(typed);
-  const { events, error, isLoaded } = useEventStream(filter);
+  const { events: all, error, isLoaded } = useEventStream(filter);
+  const events = useRowsWith(all, typed.text);
+  const selected = useMemo(() => all.find(({ id }) => id === selectedId), [all, selectedId]);
   return (
     <View
       title="Events"
@@ -31,11 +33,11 @@ export function Events() {
       command={tailCommand(typed)}
       isFilled
     >
-      <Filters typed={typed} onChange={(changed) => setTyped((before) => ({ ...before, ...changed }))} />
+      <Filters typed={typed} events={events} onChange={change} />
       {error !== undefined && <Problem error={error} />}
       {!isLoaded && error === undefined && <Loading />}
       {isLoaded && events.length === 0 && (
-        <Empty title="Nothing has happened in this period">
+        <Empty title={all.length > 0 ? 'No event has this text' : 'Nothing has happened in this period'}>
           <p>
             Events appear here as they happen: when a room opens, when somebody joins, when a recording ends.
           </p>
@@ -48,11 +50,11 @@ export function Events() {
             columns={COLUMNS}
             rows={events}
             getId={({ id }) => id}
-            onSelect={setSelected}
+            onSelect={({ id }) => change({ event: id })}
             selectedId={selected?.id}
           />
           {selected !== undefined && (
-            <EventPanel key={selected.id} event={selected} onClose={() => setSelected(undefined)} />
+            <EventPanel key={selected.id} event={selected} onClose={() => change({ event: '' })} />
           )}
         </div>
       )}
@@ -61,7 +63,35 @@ export function Events() {
 }
 
 /** The fields of the filter. */
-type Typed = { readonly room: string; readonly type: string; readonly period: EventPeriod };
+type Typed = {
+  readonly room: string;
+  readonly type: string;
+  readonly text: string;
+  readonly period: EventPeriod;
+};
+
+type Changed = Partial<Record<'room' | 'type' | 'text' | 'period' | 'event', string>>;
+
+/** The filter and the opened event, which are in the address of the view. */
+function useAddress() {
+  const [parameters, setParameters] = useSearchParams();
+  const read = (name: keyof Changed): string => parameters.get(name) ?? '';
+  const period = PERIODS.find(({ option }) => option === read('period')) ?? LAST_HOUR;
+  const change = (changed: Changed): void =>
+    setParameters(
+      (before) => {
+        const after = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(changed)) {
+          if (value === '') after.delete(name);
+          else after.set(name, value);
+        }
+        return after;
+      },
+      { replace: true },
+    );
+  const typed: Typed = { room: read('room'), type: read('type'), text: read('text'), period };
+  return { typed, selectedId: read('event'), change };
+}
 
 function useFilter({ room, type, period }: Typed): EventFilter {
   const settled = useDebounced(room.trim());
@@ -86,9 +116,22 @@ function tailCommand({ room, type, period }: Typed): string {
   );
 }
 
-type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partial<Typed>) => void };
+type FiltersProps = {
+  readonly typed: Typed;
+  readonly events: readonly Event[];
+  readonly onChange: (changed: Changed) => void;
+};
 
-function Filters({ typed, onChange }: FiltersProps) {
+const CELLS: Cells<Event> = {
+  id: ({ id }) => id,
+  time: ({ timestamp }) => timestamp,
+  event: ({ event }) => event,
+  room: ({ room }) => room?.name,
+  participant: ({ participant }) => participant?.identity,
+  payload: (event) => JSON.stringify(event),
+};
+
+function Filters({ typed, events, onChange }: FiltersProps) {
   return (
     <div className="filters">
       <RoomFilter what="events" value={typed.room} onChange={(room) => onChange({ room })} />
@@ -104,7 +147,18 @@ function Filters({ typed, onChange }: FiltersProps) {
           </option>
         ))}
       </select>
-      <PeriodSelect periods={PERIODS} value={typed.period} onChange={(period) => onChange({ period })} />
+      <PeriodSelect
+        periods={PERIODS}
+        value={typed.period}
+        onChange={({ option }) => onChange({ period: option })}
+      />
+      <FindAndSave
+        what="events"
+        text={typed.text}
+        onText={(text) => onChange({ text })}
+        rows={events}
+        cells={CELLS}
+      />
     </div>
   );
 }

@@ -8,7 +8,7 @@ import {
   useTable,
 } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowDown, ArrowUp } from 'lucide-react';
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { Link } from 'wouter';
 
@@ -187,6 +187,7 @@ function Heading<Row>({ column, direction, onSort }: HeadingProps<Row>) {
           {column?.heading}
           {direction === 'asc' && <ArrowUp aria-hidden />}
           {direction === 'desc' && <ArrowDown aria-hidden />}
+          {direction === false && <ChevronsUpDown aria-hidden className="faint" />}
         </button>
       )}
     </th>

@@ -189,7 +189,7 @@ function RoomFields({ draft, onChange }: FieldsProps) {
           />
         </label>
         <label className="field">
-          Minutes until an empty room closes
+          Closed when empty, minutes
           <input
             type="number"
             value={draft.emptyMinutes}
