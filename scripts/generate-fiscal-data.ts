@@ -11,7 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import type { Packed } from '../src/fiscal/packed-symbols.ts';
 import { createCodeReader, dateDigits, unpackDates } from '../src/fiscal/unpack-codes.ts';
-import { createPlaceReader, createRankReader } from '../src/fiscal/unpack-places.ts';
+import { createPlaceReader, unpackRanks } from '../src/fiscal/unpack-places.ts';
 import { unpackPostalCodes } from '../src/fiscal/unpack-postal-codes.ts';
 import {
   countDays,
@@ -403,15 +403,12 @@ const residentsModule = (places: readonly Place[]): string => {
     const own = residents.get(code) ?? 0;
     return RESIDENTS_STEPS.filter((step) => own >= step).length;
   });
-  const packed = packSymbols([ranks], (symbols) => {
-    const read = createRankReader(symbols);
-    return ranks.map(() => read());
-  });
+  const packed = packSymbols([ranks], (symbols) => unpackRanks(symbols, ranks.length));
   return module([
     importOf('packed-symbols', 'unpackSymbols'),
-    importOf('unpack-places', 'createRankReader'),
-    `/** Returns a reader of numbers that grow with the residents of each comune in force, in the order of codes. */`,
-    `export function residentsReader(): () => number {\n  return createRankReader(unpackSymbols(${packedLiteral(packed)}));\n}`,
+    importOf('unpack-places', 'unpackRanks'),
+    `/** For each comune in force, in the order of codes: a base64url digit that grows with the number of residents. */`,
+    `export function residentsBlock(): string {\n  return unpackRanks(unpackSymbols(${packedLiteral(packed)}), ${ranks.length});\n}`,
   ]);
 };
 

@@ -1,6 +1,6 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from './code-table.ts';
-import { residentsReader } from './data/residents.ts';
+import { residentsBlock } from './data/residents.ts';
 import { foldedLength } from './fold-name.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
 import {
@@ -12,6 +12,7 @@ import {
   SLIPS_IN_PROVINCE,
   type VisitEntry,
 } from './name-matchers.ts';
+import { DIGIT_VALUES } from './packed-symbols.ts';
 import { type Place, placeOfRecord } from './place.ts';
 import { ANY_PROVINCE, readProvince } from './place-candidates.ts';
 import { placeIndex } from './place-index.ts';
@@ -215,8 +216,9 @@ const residentsRank = (slot: number): number => {
 let ranks: Uint8Array | undefined;
 
 const readRanks = (): Uint8Array => {
-  const readRank = residentsReader();
+  const block = residentsBlock();
   const bySlot = new Uint8Array(SLOT_COUNT);
-  for (const slot of comuniInForce()) bySlot[slot] = 1 + readRank();
+  for (const [at, slot] of comuniInForce().entries())
+    bySlot[slot] = 1 + byteAt(DIGIT_VALUES, block.charCodeAt(at));
   return bySlot;
 };

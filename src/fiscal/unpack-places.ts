@@ -262,11 +262,11 @@ export const EQUALS_SIGN = 61;
 /** The number of shared letters of a mark, by its character code. */
 export const sharedLetters = (mark: number): number => mark - FIRST_MARK - (mark > EQUALS_SIGN ? 1 : 0);
 
-/** Returns a reader of the ranks of comuni by their residents. */
-export const createRankReader = ({ addKind, open }: Symbols): (() => number) => {
+/** Unpacks the ranks of so many comuni by their residents, a digit each. */
+export const unpackRanks = ({ addKind, open }: Symbols, count: number): string => {
   const readRank = addKind({ below: 32 });
   open(0);
-  return () => readRank(0);
+  return Array.from({ length: count }, () => BASE64URL_DIGITS.charAt(readRank(0))).join('');
 };
 
 /** Returns the day before, as a count of days in months of 31. */
