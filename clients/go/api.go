@@ -1199,6 +1199,8 @@ type Webhook struct {
 	CreatedAt string `json:"createdAt"`
 	// Id of the API key that registered it, to whose limit it counts; `root` for the root key
 	CreatedBy string `json:"createdBy"`
+	// Only events of rooms whose names begin with one of these are sent, because its key is for these rooms
+	Rooms []string `json:"rooms,omitempty"`
 	// Only in the response to a creation or change, if there is a warning
 	Warnings []WebhookWarning `json:"warnings,omitempty"`
 }
@@ -1262,6 +1264,8 @@ type WebhookPut struct {
 	CreatedAt any `json:"createdAt,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
 	CreatedBy any `json:"createdBy,omitempty"`
+	// Ignored, so that you can send a webhook as you read it
+	Rooms any `json:"rooms,omitempty"`
 }
 
 // WebhookTest: The result of the test delivery.
@@ -1949,6 +1953,8 @@ type KeyCreate struct {
 	// events. `admin`: everything that the others allow, the audit log and the self-check; no API keys. One of read,
 	// tokens, rooms, ingress, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
+	// Only rooms whose names begin with one of these: the key sees and changes nothing of others. Without it, all rooms
+	Rooms []string `json:"rooms,omitempty"`
 	// Seconds until the key expires; without it, the key is valid until it is revoked
 	Ttl *int64 `json:"ttl,omitempty"`
 }
@@ -1967,6 +1973,8 @@ type Key struct {
 	// events. `admin`: everything that the others allow, the audit log and the self-check; no API keys. One of read,
 	// tokens, rooms, ingress, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
+	// The rooms of the key, by the beginnings of their names; null for all rooms
+	Rooms []string `json:"rooms"`
 	// Only an active key is accepted. One of active, expired, revoked.
 	Status string `json:"status"`
 	// When the key was created
@@ -2003,6 +2011,8 @@ type OwnKey struct {
 	// events. `admin`: everything that the others allow, the audit log and the self-check; no API keys. One of read,
 	// tokens, rooms, ingress, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
+	// The rooms of the key, by the beginnings of their names; null for all rooms
+	Rooms []string `json:"rooms"`
 	// When it expires; null for never
 	ExpiresAt *string `json:"expiresAt"`
 	// What the key may have only so many of; absent for the root key. Later versions may add kinds

@@ -22,6 +22,83 @@ const scopes = Type.Array(Type.Enum(SCOPES), {
   examples: [['read', 'rooms']],
 });
 
+/** A key may be for so many parts of the rooms. */
+const MAX_ROOM_PREFIXES = 20;
+
+/** Longest beginning of names, in UTF-16 code units: the parts of names are indexed so far. */
+export const MAX_PREFIX_LENGTH = 64;
+
+/** Most parts of a beginning of names: what is longer than the parts that are indexed would find nothing. */
+export const MOST_PREFIX_PARTS = 8;
+
+/** The characters that end a part of a name. Without one at its end, `acme` would also mean the rooms of `acme2`. */
+export const PREFIX_ENDS = '-_.:/';
+
+/** Beginnings of names of rooms. */
+export type RoomPrefixes = readonly string[];
+
+/** Whether the name of a room begins with one of the prefixes. Without prefixes every room is meant, and no room too. */
+export function isOfRooms(room: string | null | undefined, prefixes: RoomPrefixes | undefined): boolean {
+  if (prefixes === undefined) return true;
+  return typeof room === 'string' && prefixes.some((prefix) => room.startsWith(prefix));
+}
+
+const roomPrefixes = Type.Array(
+  Type.String({
+    minLength: 2,
+    maxLength: MAX_PREFIX_LENGTH,
+    format: 'livekit-name',
+    pattern: `^([^${PREFIX_ENDS}]*[${PREFIX_ENDS}]){1,${MOST_PREFIX_PARTS}}$`,
+    description: `Beginning of names, up to and with one of ${[...PREFIX_ENDS].join(' ')}`,
+    examples: ['acme-'],
+  }),
+  { minItems: 1, maxItems: MAX_ROOM_PREFIXES, uniqueItems: true },
+);
+
+const shownPrefixes = Type.Union([Type.Array(Type.String()), Type.Null()], {
+  description: 'The rooms of the key, by the beginnings of their names; null for all rooms',
+  examples: [['acme-']],
+});
+
+const MOST = 1_000_000_000;
+
+function ownLimit(description: string, example: number) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description, examples: [example] }));
+}
+
+/** What one key may have or do, beside the limits of the service. Those about rooms need `rooms`. */
+const ownLimits = Type.Object(
+  {
+    webhooks: ownLimit('Webhooks that it may register', 5),
+    rooms: ownLimit('Rooms of its own that may be open at once', 20),
+    participants: ownLimit('People who may be in its rooms at once', 200),
+    minutesPerMonth: ownLimit('Participant minutes in its rooms in a month, in UTC', 100_000),
+    requestsPerSecond: ownLimit('Requests in a second to one instance, if RATE_LIMIT_API is not lower', 20),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type OwnLimits = Static<typeof ownLimits>;
+
+export const OWN_LIMITS = [
+  'webhooks',
+  'rooms',
+  'participants',
+  'minutesPerMonth',
+  'requestsPerSecond',
+] as const satisfies readonly (keyof OwnLimits)[];
+
+/** The limits that count what is in the rooms of a key. */
+export const ROOM_LIMITS = [
+  'rooms',
+  'participants',
+  'minutesPerMonth',
+] as const satisfies readonly (keyof OwnLimits)[];
+export type RoomLimit = (typeof ROOM_LIMITS)[number];
+
+const shownLimits = Type.Union([Type.Partial(ownLimits), Type.Null()], {
+  description: 'The limits that the key was made with; null for those of the service alone',
+});
+
 export const KeyParams = Type.Object({
   keyId: idParameter('Form key_<id>', 'key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'),
 });
@@ -30,6 +107,12 @@ export const KeyCreateSchema = Type.Object(
   {
     name: nameSchema('Purpose of the key, such as the program that uses it', 'booking back end'),
     scopes,
+    rooms: Type.Optional({
+      ...roomPrefixes,
+      description:
+        'Only rooms whose names begin with one of these: the key sees and changes nothing of others. Without it, all rooms',
+    }),
+    limits: Type.Optional({ ...ownLimits, description: 'Limits of this key' }),
     ttl: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -53,6 +136,8 @@ export const KeySchema = Type.Object(
       examples: ['booking back end'],
     }),
     scopes,
+    rooms: shownPrefixes,
+    limits: shownLimits,
     status: Type.Enum(STATUSES, { description: 'Only an active key is accepted' }),
     createdAt: instantSchema('When the key was created'),
     expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
@@ -94,13 +179,19 @@ const KIND_MEANINGS: Readonly<Record<LimitedKind, string>> = {
   blocks: 'Blocks by the key that have not ended',
 };
 
-function limitSchema(kind: LimitedKind) {
+const ROOM_MEANINGS: Readonly<Record<RoomLimit, string>> = {
+  rooms: 'Rooms of the key that are open',
+  participants: 'People in the rooms of the key',
+  minutesPerMonth: 'Participant minutes in the rooms of the key in this month, a minute old at most',
+};
+
+function limitSchema(description: string) {
   return Type.Object(
     {
       used: Type.Integer({ minimum: 0, description: 'How many there are now', examples: [3] }),
       limit: Type.Integer({ minimum: 1, description: 'How many there may be', examples: [100] }),
     },
-    { description: KIND_MEANINGS[kind] },
+    { description },
   );
 }
 
@@ -110,15 +201,25 @@ export const OwnKeySchema = Type.Object(
     name: Type.String({ description: `What it is for; \`${ROOT_KEY_ID}\` for the root key` }),
     isRoot: Type.Boolean({ description: 'Whether it is the root key, which alone creates and revokes keys' }),
     scopes,
+    rooms: shownPrefixes,
     expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
       description: 'When it expires; null for never',
     }),
     limits: Type.Optional(
       Type.Object(
         {
-          webhooks: limitSchema('webhooks'),
-          vocabularies: limitSchema('vocabularies'),
-          blocks: limitSchema('blocks'),
+          webhooks: limitSchema(KIND_MEANINGS.webhooks),
+          vocabularies: limitSchema(KIND_MEANINGS.vocabularies),
+          blocks: limitSchema(KIND_MEANINGS.blocks),
+          rooms: Type.Optional(limitSchema(ROOM_MEANINGS.rooms)),
+          participants: Type.Optional(limitSchema(ROOM_MEANINGS.participants)),
+          minutesPerMonth: Type.Optional(limitSchema(ROOM_MEANINGS.minutesPerMonth)),
+          requestsPerSecond: Type.Optional(
+            Type.Object(
+              { limit: Type.Integer({ minimum: 1, description: 'How many there may be', examples: [20] }) },
+              { description: 'Requests in a second to one instance' },
+            ),
+          ),
         },
         {
           description:

@@ -77,6 +77,7 @@ export const WebhookPutSchema = Type.Object(
     id: Type.Optional(Type.Unknown(IGNORED)),
     createdAt: Type.Optional(Type.Unknown(IGNORED)),
     createdBy: Type.Optional(Type.Unknown(IGNORED)),
+    rooms: Type.Optional(Type.Unknown(IGNORED)),
   },
   {
     $id: 'WebhookPut',
@@ -120,6 +121,13 @@ export const WebhookSchema = Type.Object(
       description: 'Id of the API key that registered it, to whose limit it counts; `root` for the root key',
       examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
     }),
+    rooms: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Only events of rooms whose names begin with one of these are sent, because its key is for these rooms',
+        examples: [['acme-']],
+      }),
+    ),
     warnings: Type.Optional(
       Type.Array(WebhookWarningSchema, {
         description: 'Only in the response to a creation or change, if there is a warning',

@@ -1312,6 +1312,8 @@ class _WebhookRequired(TypedDict):
 class Webhook(_WebhookRequired, total=False):
     """A URL that receives events"""
 
+    # Only events of rooms whose names begin with one of these are sent, because its key is for these rooms
+    rooms: list[str]
     # Only in the response to a creation or change, if there is a warning
     warnings: list[WebhookWarning]
 
@@ -1376,6 +1378,8 @@ class WebhookPut(TypedDict, total=False):
     createdAt: Any
     # Ignored, so that you can send a webhook as you read it
     createdBy: Any
+    # Ignored, so that you can send a webhook as you read it
+    rooms: Any
 
 
 class _WebhookTestRequired(TypedDict):
@@ -2131,6 +2135,9 @@ class _KeyCreateRequired(TypedDict):
 class KeyCreate(_KeyCreateRequired, total=False):
     """The API key to create"""
 
+    # Only rooms whose names begin with one of these: the key sees and changes nothing of others. Without it, all
+    # rooms
+    rooms: list[str]
     # Seconds until the key expires; without it, the key is valid until it is revoked
     ttl: int
 
@@ -2147,6 +2154,8 @@ class _KeyRequired(TypedDict):
     # transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
     # events. `admin`: everything that the others allow, the audit log and the self-check; no API keys.
     scopes: list[Literal["read", "tokens", "rooms", "ingress", "recordings", "webhooks", "admin"]]
+    # The rooms of the key, by the beginnings of their names; null for all rooms
+    rooms: Optional[list[str]]
     # Only an active key is accepted
     status: Literal["active", "expired", "revoked"]
     # When the key was created
@@ -2187,6 +2196,8 @@ class _OwnKeyRequired(TypedDict):
     # transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
     # events. `admin`: everything that the others allow, the audit log and the self-check; no API keys.
     scopes: list[Literal["read", "tokens", "rooms", "ingress", "recordings", "webhooks", "admin"]]
+    # The rooms of the key, by the beginnings of their names; null for all rooms
+    rooms: Optional[list[str]]
     # When it expires; null for never
     expiresAt: Optional[str]
 

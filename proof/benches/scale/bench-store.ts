@@ -21,6 +21,7 @@ export async function registerWebhook({ webhooks }: Store): Promise<void> {
       events: ['*'],
       ordering: 'none',
       createdBy: 'root',
+      rooms: null,
     },
     ...{ secret: 'sealed', previousSecret: null, previousSecretUntil: null },
     ...{ createdAt: 1, updatedAt: 1 },

@@ -12,7 +12,9 @@ import {
   KeySchema,
   type OwnKey,
   OwnKeySchema,
+  ROOM_LIMITS,
   ROOT_KEY_ID,
+  type RoomPrefixes,
 } from '../../contract/keys.ts';
 import { type Clock, type IdGenerator, toInstant } from '../platform/clock.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
@@ -21,6 +23,7 @@ import { chooseRenamed } from '../platform/http/renamed-parameter.ts';
 import { type Caller, defineRoute, type Route, requireCaller, secretIsGone } from '../platform/http/route.ts';
 import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';
+import { sanitizeText } from '../platform/storage/statements.ts';
 import type { AuditWriter } from './audit/audit-writer.ts';
 import type { AccessStores, ApiKey, AuditRecord } from './store.ts';
 
@@ -56,6 +59,7 @@ export function keyRoutes(deps: KeyRouteDeps): readonly Route[] {
       summary: 'Show the key that signed this request, and what it may do',
       security: 'signed',
       scopes: 'any',
+      ofRooms: 'filtered',
       success: { 200: { description: 'The key of this request', schema: OwnKeySchema } },
       errors: ['key-not-found', 'storage-unavailable'],
       handle: async ({ caller }) => ({ status: 200, body: await getOwnKey(deps, requireCaller(caller)) }),
@@ -140,7 +144,8 @@ const MAX_ACTIVE_KEYS = 1000;
 const DEFAULT_LIMIT = 50;
 
 /** Creates a key. Only this response contains the secret. Throws conflict when there are too many keys. */
-async function createKey(deps: KeyDeps, { name, scopes, ttl }: KeyCreate): Promise<Key> {
+async function createKey(deps: KeyDeps, { name, scopes, rooms, limits, ttl }: KeyCreate): Promise<Key> {
+  refuseUncountable(rooms, limits);
   const secret = SECRET_PREFIX + Buffer.from(deps.randomBytes(SECRET_BYTES)).toString('base64url');
   const id = `key_${deps.ids.next()}`;
   const now = deps.clock.now();
@@ -148,6 +153,8 @@ async function createKey(deps: KeyDeps, { name, scopes, ttl }: KeyCreate): Promi
     id,
     name,
     scopes: inOrder(scopes),
+    rooms: rooms === undefined ? null : rooms.map(sanitizeText).toSorted(),
+    limits: limits ?? null,
     secret: deps.secretBox.seal(secret, id),
     createdAt: now,
     expiresAt: ttl === undefined ? null : now + ttl * 1000,
@@ -156,6 +163,16 @@ async function createKey(deps: KeyDeps, { name, scopes, ttl }: KeyCreate): Promi
   if (await deps.store.keys.insertBelow(MAX_ACTIVE_KEYS, key)) return { ...toRecord(key, now), secret };
   throw new ServiceError('conflict', `There are already ${MAX_ACTIVE_KEYS} active API keys.`, {
     hint: { text: 'revoke keys that you do not need', command: 'rtc keys revoke ID' },
+  });
+}
+
+/** Throws invalid-request for a limit that counts what is in the rooms of a key which has all rooms. */
+function refuseUncountable(rooms: KeyCreate['rooms'], limits: KeyCreate['limits']): void {
+  const kind = ROOM_LIMITS.find((one) => limits?.[one] !== undefined);
+  if (rooms !== undefined || kind === undefined) return;
+  const detail = 'needs #/rooms, because it counts what is in them';
+  throw new ServiceError('invalid-request', `#/limits/${kind} ${detail}.`, {
+    errors: [{ pointer: `#/limits/${kind}`, detail }],
   });
 }
 
@@ -188,16 +205,21 @@ async function getOwnKey(
   { store, keyLimits }: Pick<KeyDeps, 'store'> & { readonly keyLimits: Pick<KeyLimits, 'read'> },
   caller: Caller,
 ): Promise<OwnKey> {
-  const { keyId, scopes } = caller;
+  const { keyId, scopes, rooms = null } = caller;
   // The root key has no limits, and is known without the database.
   if (scopes === undefined) {
-    return { id: ROOT_KEY_ID, name: ROOT_KEY_ID, isRoot: true, scopes: [...SCOPES], expiresAt: null };
+    const root = { id: ROOT_KEY_ID, name: ROOT_KEY_ID, isRoot: true, scopes: [...SCOPES] };
+    return { ...root, rooms: null, expiresAt: null };
   }
   const key = await store.keys.find(keyId);
   if (key === undefined) throw keyNotFound(keyId);
   const { id, name, expiresAt } = key;
-  const limits = await keyLimits.read(keyId);
-  return { id, name, isRoot: false, scopes: [...scopes], expiresAt: toInstant(expiresAt), limits };
+  const limits = await keyLimits.read(caller);
+  return {
+    ...{ id, name, isRoot: false, scopes: [...scopes], rooms: rooms && [...rooms] },
+    expiresAt: toInstant(expiresAt),
+    limits,
+  };
 }
 
 /** Revokes a key, which is rejected from now on. A second call changes nothing. Throws key-not-found. */
@@ -219,11 +241,16 @@ function replaceSecret(key: Pick<ApiKey, 'id' | 'secret'>) {
     await keys.replaceSecret(key, sealed);
 }
 
-function toRecord({ id, name, scopes, createdAt, expiresAt, revokedAt }: ApiKey, now: number): Key {
+function toRecord(
+  { id, name, scopes, rooms, limits, createdAt, expiresAt, revokedAt }: ApiKey,
+  now: number,
+): Key {
   return {
     id,
     name,
     scopes: [...scopes],
+    rooms: rooms && [...rooms],
+    limits,
     status: revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now ? 'expired' : 'active',
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: toInstant(expiresAt),
@@ -251,10 +278,14 @@ export function auditRoutes(deps: AuditDeps): readonly Route[] {
         'Lists every request with a valid signature that changed something or tried to, refused ones too. Requests for tokens are not listed, unless the API key lacked the scope. Entries have no bodies. Failed reads and tokens are found by their `requestId` for an hour.',
       security: 'signed',
       scopes: ['admin'],
+      ofRooms: 'filtered',
       query: AuditListQuery,
       success: { 200: { description: 'Entries, newest first', schema: AuditListSchema } },
       errors: ['storage-unavailable'],
-      handle: async ({ query }) => ({ status: 200, body: await listAudit(deps, query) }),
+      handle: async ({ query, caller }) => ({
+        status: 200,
+        body: await listAudit(deps, { ...query, rooms: caller?.rooms }),
+      }),
     }),
   ];
 }
@@ -267,14 +298,17 @@ export type AuditDeps = {
 const readEntries = pageReader('audit');
 
 /** Lists audit entries, the newest first. Requests to which this instance has responded are included. */
-async function listAudit({ store, auditWriter }: AuditDeps, query: AuditListQuery): Promise<AuditList> {
+async function listAudit(
+  { store, auditWriter }: AuditDeps,
+  query: AuditListQuery & { readonly rooms?: RoomPrefixes | undefined },
+): Promise<AuditList> {
   const { cursor, limit = DEFAULT_LIMIT, since, until, result, requestId } = query;
   const key = chooseRenamed(query, { name: 'keyId', earlier: 'key' });
   const room = chooseRenamed(query, { name: 'roomId', earlier: 'room' });
   const { rows, nextCursor } = await readEntries({ cursor, limit }, async (page) => {
     await auditWriter.flush();
     const records = await store.audit.list({
-      ...{ key, room, result, requestId },
+      ...{ key, room, rooms: query.rooms, result, requestId },
       since: since === undefined ? undefined : Date.parse(since),
       until: until === undefined ? undefined : Date.parse(until),
       before: page.after && { occurredAt: page.after.createdAt, id: page.after.id },

@@ -1,5 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { AuditResult, Scope } from '../../contract/choices.ts';
+import type { OwnLimits } from '../../contract/keys.ts';
+import { withinRooms } from '../platform/storage/room-prefixes.ts';
 import { columnList } from '../platform/storage/statements.ts';
 import type { ApiKeyRow, AuditRow, Connection, Tables } from '../schema/tables.ts';
 import type {
@@ -64,6 +66,8 @@ const KEY_COLUMNS = {
   id: 'text',
   name: 'text',
   scopes: 'text',
+  rooms: 'text',
+  limits: 'text',
   secret: 'text',
   createdAt: 'integer',
   expiresAt: 'integer',
@@ -103,11 +107,22 @@ async function listKeys({ db }: Connection, { after, limit }: KeyPage): Promise<
 }
 
 function toKey(row: ApiKeyRow): ApiKey {
-  return { ...row, scopes: JSON.parse(row.scopes) as readonly Scope[] };
+  return {
+    ...row,
+    scopes: JSON.parse(row.scopes) as readonly Scope[],
+    rooms: row.rooms === null ? null : (JSON.parse(row.rooms) as readonly string[]),
+    limits: row.limits === null ? null : (JSON.parse(row.limits) as OwnLimits),
+  };
 }
 
 function toKeyRow(key: ApiKey): ApiKeyRow {
-  return { ...key, scopes: JSON.stringify(key.scopes) };
+  const { scopes, rooms, limits } = key;
+  return {
+    ...key,
+    scopes: JSON.stringify(scopes),
+    rooms: rooms && JSON.stringify(rooms),
+    limits: limits && JSON.stringify(limits),
+  };
 }
 
 type Database = Kysely<Tables>;
@@ -188,7 +203,7 @@ export function createAuditStore({ db, dialect }: Pick<Connection, 'db' | 'diale
         select ${columns} from ${dialect.rows(records.map(toEntryRow), ENTRY_COLUMNS)} as listed where true
         on conflict (id) do nothing`.execute(db);
     },
-    list: (query) => listAudit(db, query),
+    list: (query) => listAudit({ db, dialect }, query),
     purge: async (before, limit) => {
       const old = db
         .selectFrom('auditEntries')
@@ -235,11 +250,18 @@ const STATUSES: Readonly<Record<AuditResult, readonly [from: number, below: numb
   failed: [500, 1000],
 };
 
-async function listAudit(db: Kysely<Tables>, query: AuditQuery): Promise<readonly AuditRecord[]> {
-  const { key, room, requestId, since, until, result, before, limit } = query;
+async function listAudit(
+  { db, dialect }: Pick<Connection, 'db' | 'dialect'>,
+  query: AuditQuery,
+): Promise<readonly AuditRecord[]> {
+  const { key, room, rooms, requestId, since, until, result, before, limit } = query;
   let select = db.selectFrom('auditEntries').selectAll();
   if (key !== undefined) select = select.where('keyId', '=', key);
   if (room !== undefined) select = select.where('room', '=', room);
+  if (rooms !== undefined) {
+    const listed = { table: 'auditEntries', key: 'id', room: 'room' };
+    select = select.where((await withinRooms({ db, dialect }, listed, rooms)).condition);
+  }
   select =
     requestId === undefined
       ? select.where('expiresAt', 'is', null)

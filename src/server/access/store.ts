@@ -1,5 +1,6 @@
 import type { AuditResult, Scope } from '../../contract/choices.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
+import type { OwnLimits, RoomPrefixes } from '../../contract/keys.ts';
 
 /*
  * Requests with an Idempotency-Key. Each row is a request: while it runs, an owner has a lease on the row; when it has
@@ -41,6 +42,10 @@ export type ApiKey = {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
+  /** The beginnings of the names of its rooms; null for all rooms. */
+  readonly rooms: readonly string[] | null;
+  /** Its own limits; null for those of the service alone. */
+  readonly limits: OwnLimits | null;
   /** Encrypted, and bound to the id; null when the key is revoked. */
   readonly secret: string | null;
   readonly createdAt: number;
@@ -95,6 +100,8 @@ export type AuditRecord = {
 export type AuditQuery = {
   readonly key?: string | undefined;
   readonly room?: string | undefined;
+  /** Only entries about rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
   readonly requestId?: string | undefined;
   readonly result?: AuditResult | undefined;
   /** Only entries from this instant on. */

@@ -15,7 +15,6 @@ import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
 import { withTimeout } from '../platform/clock.ts';
-import { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeToldChange, type ToldChange } from '../recordings/recording-events.ts';
@@ -33,6 +32,7 @@ import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
+import { createKeyLimits, createRoomsOfKey } from './rooms-of-key.ts';
 import { serviceRoutes } from './routes.ts';
 import { Closers, createBackground, createFailure, requestCloser } from './shutdown.ts';
 import type { Store } from './store.ts';
@@ -110,7 +110,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       randomBytes,
       findBlock: blockCache.find,
       findRoomRecord: recordCache.find,
-      keyLimits: createKeyLimits(config, adapters),
+      keyLimits: createKeyLimits(config, { ...adapters, ...work }),
       recordings: {
         ...recordingSettings(config),
         webhookUrl: () => `${ownUrl()}/livekit/webhook`,
@@ -130,6 +130,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     log: parts.log,
     tracing: adapters.tracing,
     runOnce: createRunOnce({ ...adapters, apiKey: config.apiKey }),
+    ensureOfRooms: createRoomsOfKey(adapters),
     requestRecorder: { clock: adapters.clock, writer: work.auditWriter },
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
     bodyLimitBytes: config.values.BODY_LIMIT,
@@ -277,22 +278,6 @@ function readSettings(config: Config) {
     unknownSettings: config.unknownSettings,
     secretWarnings: isLoopback(config.host) ? [] : secretWarnings(config),
   };
-}
-
-function createKeyLimits({ values }: Config, { store, clock, metrics }: Adapters): KeyLimits {
-  return new KeyLimits({
-    limits: {
-      webhooks: values.MAX_WEBHOOKS_PER_KEY,
-      vocabularies: values.MAX_VOCABULARIES_PER_KEY,
-      blocks: values.MAX_BLOCKS_PER_KEY,
-    },
-    counts: {
-      webhooks: store.webhooks.countOfKey,
-      vocabularies: store.vocabularies.countOfKey,
-      blocks: (keyId) => store.blocks.countOfKey(keyId, clock.now()),
-    },
-    onRefused: metrics?.countKeyLimitRefusal,
-  });
 }
 
 function recordingSettings(config: Config) {

@@ -29,10 +29,11 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
         'Oldest first, or newest first with `order=newest`. If you continue with nextCursor, you miss no event. From the oldest on, it works after the last event too: with `wait`, the response comes as soon as there is a new one.',
       security: 'signed',
       scopes: ['read', 'webhooks'],
+      ofRooms: 'filtered',
       query: EventListQuery,
       success: { 200: { description: 'Events in the order that was asked for', schema: EventListSchema } },
       errors: ['storage-unavailable'],
-      handle: async ({ query }) => ({
+      handle: async ({ query, caller }) => ({
         status: 200,
         headers: JSON_TYPE,
         body: encode(
@@ -40,6 +41,7 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
             cursor: query.cursor,
             since: query.since === undefined ? undefined : Date.parse(query.since),
             room: chooseRenamed(query, { name: 'roomId', earlier: 'room' }),
+            rooms: caller?.rooms,
             types: query.types === undefined ? undefined : parseTypes(query.types),
             limit: query.limit ?? DEFAULT_LIMIT,
             order: query.order,

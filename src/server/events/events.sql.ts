@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
+import { withinRooms } from '../platform/storage/room-prefixes.ts';
 import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import {
@@ -174,17 +175,23 @@ async function findKnown(
 }
 
 async function listEvents(connection: Connection, query: EventQuery): Promise<readonly StoredEvent[]> {
-  const { room, types, since, limit } = query;
+  const { room, rooms, types, since, limit } = query;
   const after = Math.max(query.afterPosition, await positionBefore(connection, since));
   const conditions: RawBuilder<unknown>[] = [];
   if (since !== undefined) conditions.push(sql`"createdAt" >= ${since}`);
   if (room !== undefined) conditions.push(sql`room = ${sanitizeText(room)}`);
-  const selection = { room, types, limit, after, before: query.beforePosition };
+  const listed = { table: 'events', key: 'position', room: 'room' };
+  const within = rooms === undefined ? undefined : await withinRooms(connection, listed, rooms);
+  if (within !== undefined) conditions.push(within.condition);
+  const isFew = room !== undefined || within?.isFew === true;
+  const selection = { isFew, types, limit, after, before: query.beforePosition };
   const { rows } = await select(connection.dialect, conditions, selection).execute(connection.db);
   return rows;
 }
 
-type Selection = Pick<EventQuery, 'room' | 'types' | 'limit'> & {
+type Selection = Pick<EventQuery, 'types' | 'limit'> & {
+  /** Whether other conditions leave few events, so that those of other types are skipped. */
+  readonly isFew: boolean;
   readonly after: number;
   readonly before: number | undefined;
 };
@@ -192,7 +199,7 @@ type Selection = Pick<EventQuery, 'room' | 'types' | 'limit'> & {
 function select(
   { engine }: SqlDialect,
   conditions: readonly RawBuilder<unknown>[],
-  { room, types, limit, after, before }: Selection,
+  { isFew, types, limit, after, before }: Selection,
 ): RawBuilder<StoredEvent> {
   const isNewestFirst = before !== undefined;
   const direction = isNewestFirst ? sql`desc` : sql`asc`;
@@ -203,9 +210,8 @@ function select(
     order by position ${direction} limit ${limit}`;
   if (types === undefined) return page([]);
   if (types.length === 0) return sql`select * from events where 1 = 0`;
-  // Few events are skipped if they are those of one room, or if every type is wanted.
-  if (room !== undefined || types.length >= EVENT_TYPES.length)
-    return page([sql`type in (${sql.join(types)})`]);
+  // Few events are skipped also if every type is wanted.
+  if (isFew || types.length >= EVENT_TYPES.length) return page([sql`type in (${sql.join(types)})`]);
   // Scans the index once for each type, because no engine merges the scans of an `in`. An equality would let PostgreSQL walk
   // the positions instead, which takes long where a stretch of the log has no event of the type. Of the pair
   // SQLite would use the type alone, and begin at its first event.

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList, EventOrder } from '../../contract/events.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorCodec, refusedCursor } from '../platform/http/read-page.ts';
 import { type ChangeFeed, type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
@@ -19,6 +20,7 @@ export type EventsQuery = {
   /** Unix milliseconds. */
   readonly since?: number | undefined;
   readonly room?: string | undefined;
+  readonly rooms?: RoomPrefixes | undefined;
   readonly types?: readonly EventType[] | undefined;
   readonly limit: number;
   /** By default that of the cursor; oldest without one. */
@@ -55,8 +57,8 @@ type SharedDeps = ListEventsDeps & {
   readonly lastPosition: LastPosition;
 };
 
-function toReadKey({ room, since, types, limit }: EventsQuery, afterPosition: number): string {
-  return JSON.stringify([afterPosition, room, since, types, limit]);
+function toReadKey({ room, rooms, since, types, limit }: EventsQuery, afterPosition: number): string {
+  return JSON.stringify([afterPosition, room, rooms, since, types, limit]);
 }
 
 function isNewestFirst({ cursor, order }: EventsQuery): boolean {
@@ -66,7 +68,7 @@ function isNewestFirst({ cursor, order }: EventsQuery): boolean {
 
 /** Later events are never part of this list: its cursor leads to earlier ones, until a page is empty. */
 async function listNewest(deps: ListEventsDeps, query: EventsQuery): Promise<EventList> {
-  const { cursor, room, since, limit } = query;
+  const { cursor, room, rooms, since, limit } = query;
   if (query.waitSeconds > 0 || cursor === LATEST_CURSOR) {
     const [parameter, detail] =
       cursor === LATEST_CURSOR
@@ -82,6 +84,7 @@ async function listNewest(deps: ListEventsDeps, query: EventsQuery): Promise<Eve
     afterPosition: 0,
     beforePosition,
     room,
+    rooms,
     since,
     limit,
     types,
@@ -141,10 +144,11 @@ async function readPage(deps: SharedDeps, query: EventsQuery, afterPosition: num
   // Reads the position first, so that an event stored between the two reads is not skipped.
   const last = await deps.lastPosition.read();
   if (last <= afterPosition) return { events: [], nextCursor: CURSOR.encode(afterPosition) };
-  const { room, since, limit } = query;
+  const { room, rooms, since, limit } = query;
   const stored = await deps.store.events.list({
     afterPosition,
     room,
+    rooms,
     since,
     limit,
     types: query.types ?? EVENT_TYPES,

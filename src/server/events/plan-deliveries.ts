@@ -1,4 +1,5 @@
 import { deliveredName, type EventType } from '../../contract/event-names.ts';
+import { isOfRooms } from '../../contract/keys.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob, NewDelivery, Webhook } from '../webhooks/store.ts';
@@ -63,7 +64,7 @@ function jobFactory({ ids, dispatcher }: PlanDeps) {
   const begunOrders = new Set<string>();
   return (event: NewEvent, webhook: Webhook): DeliveryJob | undefined => {
     const eventName = deliveredName(event.type as EventType, webhook.events);
-    if (eventName === undefined) return undefined;
+    if (eventName === undefined || !isOfRooms(event.room, webhook.rooms ?? undefined)) return undefined;
     const count = leased.get(webhook.id) ?? 0;
     const lease = dispatcher.leaseFor(webhook.id, count) ?? NO_LEASE;
     if (lease !== NO_LEASE) leased.set(webhook.id, count + 1);

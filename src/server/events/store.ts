@@ -1,3 +1,4 @@
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { UsageStores } from '../usage/store.ts';
 import type { NewDelivery, WebhookStores } from '../webhooks/store.ts';
 
@@ -75,6 +76,8 @@ export type EventQuery = {
   /** Set for a list that begins with the newest event before this position. */
   readonly beforePosition?: number | undefined;
   readonly room?: string | undefined;
+  /** Only events of rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
   readonly types?: readonly string[] | undefined;
   /** Created at this instant or later. */
   readonly since?: number | undefined;

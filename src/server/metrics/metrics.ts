@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CODES, type ErrorCode } from '../../contract/errors.ts';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
-import { LIMITED_KINDS, type LimitedKind } from '../../contract/keys.ts';
+import { LIMITED_KINDS, type LimitedKind, ROOM_LIMITS, type RoomLimit } from '../../contract/keys.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import {
@@ -42,7 +42,7 @@ export type Metrics = {
   }) => void;
   readonly countLostAuditEntries: (count: number) => void;
   readonly countUnkeptAuditEntry: () => void;
-  readonly countKeyLimitRefusal: (kind: LimitedKind) => void;
+  readonly countKeyLimitRefusal: (kind: LimitedKind | RoomLimit) => void;
   /** `read` returns since when events of the media server have been rejected (Unix milliseconds). */
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
   /** `read` returns since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
@@ -339,7 +339,7 @@ function createLossCounters(registry: Registry) {
     labelNames: ['kind'],
     registers,
   });
-  for (const kind of LIMITED_KINDS) keyLimits.inc({ kind }, 0);
+  for (const kind of [...LIMITED_KINDS, ...ROOM_LIMITS]) keyLimits.inc({ kind }, 0);
   const blockedJoins = new Counter({
     name: 'rtc_blocked_joins_total',
     help: 'Joins of blocked people with older tokens, which no event reports: they are removed at once',

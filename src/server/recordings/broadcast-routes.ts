@@ -139,13 +139,14 @@ function storedRoutes(deps: BroadcastDeps): readonly Route[] {
         'A page may be shorter than its limit and still not be the last one: continue while there is a nextCursor.',
       security: 'signed',
       scopes: ['read', 'recordings'],
+      ofRooms: 'filtered',
       query: BroadcastListQuery,
       success: { 200: { description: 'The broadcasts', schema: BroadcastListSchema } },
       errors: ['storage-unavailable'],
-      handle: async ({ query }) => ({
-        status: 200,
-        body: await listBroadcasts(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
-      }),
+      handle: async ({ query, caller }) => {
+        const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+        return { status: 200, body: await listBroadcasts(deps, asked) };
+      },
     }),
     defineRoute({
       method: 'DELETE',

@@ -9,6 +9,7 @@ import {
   MAX_STREAM_URLS,
 } from '../../contract/broadcasts.ts';
 import { type FieldError, ServiceError } from '../../contract/errors.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import { toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
@@ -296,10 +297,14 @@ const readPage = pageReader('broadcasts');
 /** Lists stored broadcasts, the newest first, without those that are being started. */
 export async function listBroadcasts(
   deps: Pick<BroadcastDeps, 'store'>,
-  { roomId: room, ...asked }: BroadcastListQuery & { readonly limit: number },
+  {
+    roomId: room,
+    rooms,
+    ...asked
+  }: BroadcastListQuery & { readonly limit: number; readonly rooms?: RoomPrefixes | undefined },
 ): Promise<BroadcastList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
-    deps.store.recordings.list({ kind: 'broadcast', room, ...wanted }),
+    deps.store.recordings.list({ kind: 'broadcast', room, rooms, ...wanted }),
   );
   return {
     broadcasts: rows.flatMap((row) => (row.status === 'starting' ? [] : [toBroadcast(row)])),
@@ -311,8 +316,12 @@ export async function listBroadcasts(
 export async function deleteBroadcast(deps: BroadcastDeps, id: string): Promise<void> {
   const found = /^[\w-]+$/.test(id) ? await deps.store.recordings.find(id) : undefined;
   if (found === undefined || found.kind !== 'broadcast' || found.status === 'starting')
-    throw new ServiceError('broadcast-not-found', `There is no broadcast ${JSON.stringify(id)}.`);
+    throw broadcastNotFound(id);
   await deleteStored(deps, found);
+}
+
+export function broadcastNotFound(id: string): ServiceError {
+  return new ServiceError('broadcast-not-found', `There is no broadcast ${JSON.stringify(id)}.`);
 }
 
 function toBroadcast(row: Recording): Broadcast {

@@ -51,13 +51,14 @@ function listRoute(deps: RecordingLibraryDeps): Route {
       'A page may be shorter than its limit and still not be the last one: continue while there is a nextCursor.',
     security: 'signed',
     scopes: ['read', 'recordings'],
+    ofRooms: 'filtered',
     query: RecordingListQuery,
     success: { 200: { description: 'The recordings', schema: RecordingListSchema } },
     errors: ['storage-unavailable'],
-    handle: async ({ query }) => ({
-      status: 200,
-      body: await listRecordings(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
-    }),
+    handle: async ({ query, caller }) => {
+      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+      return { status: 200, body: await listRecordings(deps, asked) };
+    },
   });
 }
 

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type {
   RecordingList,
   Recording as RecordingRecord,
@@ -18,6 +19,7 @@ export type LibraryDeps = RefreshDeps;
 
 type RecordingsQuery = {
   readonly roomId?: string | undefined;
+  readonly rooms?: RoomPrefixes | undefined;
   readonly status?: RecordingRecord['status'] | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
@@ -51,10 +53,10 @@ function readMediaStart({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Re
  */
 export async function listRecordings(
   deps: Pick<EgressStateDeps, 'store' | 'clock'>,
-  { roomId: room, status, ...asked }: RecordingsQuery,
+  { roomId: room, rooms, status, ...asked }: RecordingsQuery,
 ): Promise<RecordingList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
-    deps.store.recordings.list({ kind: 'recording', room, status, ...wanted }),
+    deps.store.recordings.list({ kind: 'recording', room, rooms, status, ...wanted }),
   );
   return {
     recordings: rows.flatMap((row) => (row.status === 'starting' ? [] : [toRecord(deps, row)])),
@@ -71,7 +73,7 @@ export async function getRecording(deps: LibraryDeps, recordingId: string): Prom
  * Finds a recording by egress id, which the specification calls recordingId, or by our own id. Throws recording-not-
  * found.
  */
-async function findRecording(
+export async function findRecording(
   { store }: Pick<EgressStateDeps, 'store'>,
   recordingId: string,
 ): Promise<Recording> {
@@ -81,7 +83,11 @@ async function findRecording(
     ? ((await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId)))
     : undefined;
   if (recording?.kind === 'recording' && recording.status !== 'starting') return recording;
-  throw new ServiceError('recording-not-found', `There is no recording ${JSON.stringify(recordingId)}.`);
+  throw recordingNotFound(recordingId);
+}
+
+export function recordingNotFound(id: string): ServiceError {
+  return new ServiceError('recording-not-found', `There is no recording ${JSON.stringify(id)}.`);
 }
 
 export type Download = { readonly url: string } | { readonly file: OpenFile; readonly name: string };

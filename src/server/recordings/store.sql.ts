@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
+import { withinRooms } from '../platform/storage/room-prefixes.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
 import type {
@@ -45,10 +46,10 @@ export function createRecordingStore(connection: Connection): RecordingStore {
     },
     find: (id) => db.selectFrom('recordings').selectAll().where('id', '=', id).executeTakeFirst(),
     findActive: (room, kind) => findActive(db, room, kind),
-    findNewest: async (room, kind) => (await listRecordings(db, { room, kind, limit: 1 }))[0],
+    findNewest: async (room, kind) => (await listRecordings(connection, { room, kind, limit: 1 }))[0],
     findByEgressId: (egressId) =>
       db.selectFrom('recordings').selectAll().where('egressId', '=', egressId).executeTakeFirst(),
-    list: (query) => listRecordings(db, query),
+    list: (query) => listRecordings(connection, query),
     listOfSession: (roomSid, limit) => listOfSession(db, roomSid, limit),
     isAnyActiveSince: async (since) => {
       const recordings = db.selectFrom('recordings').select('id');
@@ -221,9 +222,13 @@ function listOfSession(db: Database, roomSid: string, limit: number): Promise<re
     .execute();
 }
 
-function listRecordings(db: Database, query: RecordingQuery): Promise<readonly Recording[]> {
-  const { room, kind, status, after, limit } = query;
-  let select = db.selectFrom('recordings').selectAll();
+async function listRecordings(connection: Connection, query: RecordingQuery): Promise<readonly Recording[]> {
+  const { room, rooms, kind, status, after, limit } = query;
+  let select = connection.db.selectFrom('recordings').selectAll();
+  if (rooms !== undefined) {
+    const listed = { table: 'recordings', key: 'id', room: 'room' };
+    select = select.where((await withinRooms(connection, listed, rooms)).condition);
+  }
   if (room !== undefined) select = select.where('room', '=', room);
   if (kind !== undefined) select = select.where('kind', '=', kind);
   if (status !== undefined) select = select.where('status', '=', status);

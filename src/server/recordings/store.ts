@@ -1,3 +1,4 @@
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { EventStores } from '../events/store.ts';
 
 /*
@@ -123,6 +124,8 @@ export type RecordingChange = Partial<
 export type RecordingQuery = {
   readonly kind?: RecordingKind | undefined;
   readonly room?: string | undefined;
+  /** Only recordings of rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
   readonly status?: RecordingState | undefined;
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;

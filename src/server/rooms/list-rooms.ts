@@ -1,3 +1,4 @@
+import { isOfRooms, type RoomPrefixes } from '../../contract/keys.ts';
 import { MOST_LISTED } from '../../contract/paging.ts';
 import type { Room, RoomList } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -18,7 +19,11 @@ export type ListRoomsDeps = {
 
 const CURSOR = cursorCodec('rooms', 'string');
 
-type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+type RoomPage = {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly rooms?: RoomPrefixes | undefined;
+};
 
 /**
  * Lists a page of the rooms by name. The media server has neither an order nor pages. Therefore the cursor is the last name of
@@ -26,7 +31,10 @@ type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string 
  * ten seconds; rooms that opened in the meantime are those whose events are stored. A page reads its own rooms by name, so that
  * it costs what it shows, and is shorter when some of these were closed.
  */
-export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage): Promise<RoomList> {
+export async function listRooms(
+  deps: ListRoomsDeps,
+  { limit, cursor, rooms: own }: RoomPage,
+): Promise<RoomList> {
   const { mediaServer, recentCounts, sharedRooms } = deps;
   let known: KnownRooms = {};
   const { rows: names, nextCursor } = await readPage(
@@ -36,8 +44,9 @@ export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage
       read: async ({ after: [after] = [''], limit: most }) => {
         const all = await sharedRooms.readNames(deps);
         known = all;
-        const found = all.names.findIndex((name) => name > after);
-        return found === -1 ? [] : all.names.slice(found, found + most);
+        const names = own === undefined ? all.names : all.names.filter((name) => isOfRooms(name, own));
+        const found = names.findIndex((name) => name > after);
+        return found === -1 ? [] : names.slice(found, found + most);
       },
       locate: (name) => [name] as const,
     },
@@ -57,7 +66,9 @@ export async function listAllRooms(deps: ListRoomsDeps): Promise<Buffer> {
   return await sharedRooms.readList(async () => {
     const rooms = await mediaServer.listRooms();
     const isWhole = rooms.length <= MOST_LISTED;
-    const list = isWhole ? { rooms: rooms.map(recentCounts.correct) } : await listRooms(deps, {});
+    const list = isWhole
+      ? { rooms: rooms.map(recentCounts.correct) }
+      : await listRooms(deps, { rooms: undefined });
     return Buffer.from(JSON.stringify(list));
   });
 }

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { LastingQuery } from '../platform/storage/row-cache.ts';
+import { beginsWith } from '../platform/storage/room-prefixes.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
-import type { RoomKey, RoomRecord, RoomRecordStore } from './store.ts';
+import type { ClosedQuery, RoomRecord, RoomRecordStore } from './store.ts';
 
 type Database = Kysely<Tables>;
 
@@ -67,10 +67,7 @@ export function createRoomRecordStore({ db, dialect, changes, atomically }: Conn
 }
 
 /** Reads through the rooms that are closed to everyone only. */
-function listClosed(
-  db: Database,
-  { now, after, limit }: LastingQuery<RoomKey>,
-): Promise<readonly RoomRecord[]> {
+function listClosed(db: Database, { now, after, limit, rooms }: ClosedQuery): Promise<readonly RoomRecord[]> {
   let select = db
     .selectFrom('rooms')
     .select(COLUMNS)
@@ -78,6 +75,7 @@ function listClosed(
     .where('closedTo', '=', 'everyone')
     .where(isClosedAt(now));
   if (after !== undefined) select = select.where('room', '>', after.room);
+  if (rooms !== undefined) select = select.where(beginsWith(sql`room`, rooms));
   return select.orderBy('room').limit(limit).execute();
 }
 

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import { isLongerThan, nameFault } from '../../contract/names.ts';
 import type { ClosedRoom, ClosedRoomList, Room, RoomCreate } from '../../contract/rooms.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
@@ -276,16 +277,20 @@ export function openRecordCache({ store, clock }: RecordCacheDeps): RowCache<Roo
 
 const CURSOR = cursorCodec('closed-rooms', 'string');
 
-type ClosedRoomPage = { readonly limit: number; readonly cursor?: string | undefined };
+type ClosedRoomPage = {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly rooms?: RoomPrefixes | undefined;
+};
 
 /** Lists the rooms that are kept closed now. */
 export async function listClosedRooms(
   { store, clock }: Pick<RecordDeps, 'store' | 'clock'>,
-  { limit, cursor }: ClosedRoomPage,
+  { limit, cursor, rooms }: ClosedRoomPage,
 ): Promise<ClosedRoomList> {
   const [room] = cursor === undefined ? [undefined] : CURSOR.decode(cursor);
   const after = room === undefined ? undefined : { room };
-  const found = await store.rooms.listClosed({ now: clock.now(), after, limit: limit + 1 });
+  const found = await store.rooms.listClosed({ now: clock.now(), rooms, after, limit: limit + 1 });
   const page = found.slice(0, limit);
   const last = page.at(-1);
   return {

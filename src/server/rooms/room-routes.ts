@@ -19,7 +19,14 @@ import {
   RoomPatchSchema,
   RoomSchema,
 } from '../../contract/rooms.ts';
-import { defineRoute, MEDIA_ERRORS, type Route, type RouteResponse } from '../platform/http/route.ts';
+import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
+import {
+  defineRoute,
+  MEDIA_ERRORS,
+  type Route,
+  type RouteResponse,
+  requireRoom,
+} from '../platform/http/route.ts';
 import { type ListRoomsDeps, listAllRooms, listRooms } from './list-rooms.ts';
 import { listPresent, type ParticipantDeps, participantNotFound } from './participants.ts';
 import { type KeptClosed, listClosedRooms } from './room-records.ts';
@@ -34,7 +41,7 @@ import {
   updateRoom,
 } from './rooms.ts';
 
-export type RoomRouteDeps = ParticipantDeps &
+export type RoomRouteDeps = { readonly keyLimits: Pick<KeyLimits, 'checkRoom'> } & ParticipantDeps &
   ListRoomsDeps &
   CreateRoomDeps &
   DeleteRoomDeps & {
@@ -66,6 +73,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
       'An open room keeps its settings, except for the metadata; X-Room-Ignored lists the settings that it keeps. A room that is kept closed is open again. Tokens that are issued from now on carry the settings, with metadata of up to 2 KiB, so that a join that opens the room again after its end gives them to it.',
     security: 'signed',
     scopes: ['rooms'],
+    ofRooms: 'filtered',
     body: RoomCreateSchema,
     success: {
       201: {
@@ -77,8 +85,10 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
         },
       },
     },
-    errors: MEDIA_ERRORS,
-    handle: async ({ body }): Promise<RouteResponse> => {
+    errors: ['room-not-found', 'key-limit-reached', ...MEDIA_ERRORS],
+    handle: async ({ body, caller }): Promise<RouteResponse> => {
+      requireRoom(caller, body.name);
+      await deps.keyLimits.checkRoom(caller, body.name);
       const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
       if (!hasExisted || body.metadata !== undefined) deps.sharedRooms.forget(body.name);
       if (body.metadata !== undefined) await deps.onMetadata(room);
@@ -103,13 +113,15 @@ function listRoute(deps: RoomRouteDeps): Route {
       'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. Without `limit`, all rooms at once. That list is up to a second old. A page reads its own rooms; one that opened appears a second after the media server has reported it, or within ten seconds. What the same instance of the service created, changed or deleted is in both at once.',
     security: 'signed',
     scopes: ['read', 'rooms'],
+    ofRooms: 'filtered',
     query: RoomListQuery,
     success: { 200: { description: 'The open rooms, by name in pages', schema: RoomListSchema } },
     errors: MEDIA_ERRORS,
-    handle: async ({ query }) => {
+    handle: async ({ query, caller }) => {
       const { limit, cursor } = query;
-      if (limit !== undefined || cursor !== undefined) {
-        return { status: 200, body: await listRooms(deps, query) };
+      const rooms = caller?.rooms;
+      if (limit !== undefined || cursor !== undefined || rooms !== undefined) {
+        return { status: 200, body: await listRooms(deps, { ...query, rooms }) };
       }
       const headers = { 'content-type': 'application/json; charset=utf-8' };
       return { status: 200, body: await listAllRooms(deps), headers };
@@ -214,13 +226,14 @@ function listClosedRoute(deps: RoomRouteDeps): Route {
     description: 'Ordered by name. POST /v1/rooms opens a room again.',
     security: 'signed',
     scopes: ['read', 'rooms'],
+    ofRooms: 'filtered',
     query: ClosedRoomListQuery,
     success: { 200: { description: 'The rooms that are kept closed', schema: ClosedRoomListSchema } },
     errors: ['storage-unavailable'],
-    handle: async ({ query }) => ({
-      status: 200,
-      body: await listClosedRooms(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
-    }),
+    handle: async ({ query, caller }) => {
+      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+      return { status: 200, body: await listClosedRooms(deps, asked) };
+    },
   });
 }
 

@@ -1,3 +1,4 @@
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { KeyQuota } from '../platform/http/limits/key-limits.ts';
 import type { LastingQuery, RowsOverTime } from '../platform/storage/row-cache.ts';
 
@@ -70,7 +71,7 @@ export interface RoomRecordStore extends RowsOverTime<RoomRecord, RoomKey> {
   /** Replaces the record of the room, if any. */
   save(record: RoomRecord): Promise<void>;
   /** Lists the rooms that are closed to everyone at `now`, in the order of their names, after `after`. */
-  listClosed(query: LastingQuery<RoomKey>): Promise<readonly RoomRecord[]>;
+  listClosed(query: ClosedQuery): Promise<readonly RoomRecord[]>;
   /** Counts the rooms that are closed to everyone at `now`, up to `limit`. */
   countClosed(now: number, limit: number): Promise<number>;
   /** Whether a room is closed to somebody at `now`. */
@@ -87,3 +88,8 @@ export interface RoomStores {
   readonly rooms: RoomRecordStore;
   readonly blocks: BlockStore;
 }
+
+export type ClosedQuery = LastingQuery<RoomKey> & {
+  /** Only rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
+};

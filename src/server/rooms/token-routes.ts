@@ -4,7 +4,8 @@ import type { Hint } from '../../contract/hint.ts';
 import { type Token, type TokenRequest, TokenRequestSchema, TokenSchema } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { exactMember } from '../platform/http/bodies/read-body.ts';
-import { type Caller, defineRoute, type Route } from '../platform/http/route.ts';
+import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
+import { type Caller, defineRoute, type Route, requireRoom } from '../platform/http/route.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
 import { ensureNotBlocked, type FindBlock } from './blocks/blocks.ts';
 import { decideEntry, requireEntry } from './entry.ts';
@@ -22,10 +23,20 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       description,
       security: 'signed',
       scopes: ['tokens', 'rooms'],
+      ofRooms: 'filtered',
       body: TokenRequestSchema,
       success: { 200: { description: 'A token for one participant of one room', schema: TokenSchema } },
-      errors: ['participant-blocked', 'room-closed', 'storage-unavailable'],
+      errors: [
+        'participant-blocked',
+        'room-closed',
+        'room-not-found',
+        'key-limit-reached',
+        'storage-unavailable',
+      ],
       handle: async ({ body, raw, caller }) => {
+        requireRoom(caller, body.roomId);
+        const entering = { room: body.roomId, identity: body.userId };
+        await deps.keyLimits.checkPerson(caller, entering);
         const metadata = exactMember(raw.body, 'metadata', body.metadata);
         return {
           status: 200,
@@ -70,6 +81,7 @@ function roleTable(): string {
 }
 
 export type IssueTokenDeps = {
+  readonly keyLimits: Pick<KeyLimits, 'checkPerson'>;
   readonly findBlock: FindBlock;
   readonly findRoomRecord: FindRoomRecord;
   readonly clock: Clock;

@@ -120,6 +120,7 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
     sql`create index "roomSessionsToSettle" on "roomSessions" ("settleAt") where "settleAt" is not null`,
     sql`create index "roomSessionsEnded" on "roomSessions" ("endedAt")`,
     sql`create index "roomSessionsNewest" on "roomSessions" ("createdAt", "sid")`,
+    sql`create index "roomSessionsOpen" on "roomSessions" ("name") where "endedAt" is null`,
     sql`create index "roomSessionsOfName" on "roomSessions" ("name", "createdAt")`,
     sql`create table "participantSessions" (
       "sid" ${text} not null primary key,
@@ -180,9 +181,11 @@ function webhookTables({ text, integer }: ColumnTypes): Statements {
       "createdAt" ${integer} not null,
       "updatedAt" ${integer} not null,
       "ordering" ${text} default 'none' not null,
-      "createdBy" ${text} default 'root' not null
+      "createdBy" ${text} default 'root' not null,
+      "rooms" ${text}
     )`,
     sql`create index "webhooksOfKey" on "webhooks" ("createdBy")`,
+    sql`create index "webhooksOfRooms" on "webhooks" ("rooms", "createdAt", "id") where "rooms" is not null`,
     sql`create table "deletedWebhooks" ("id" ${text} not null primary key, "deletedAt" ${integer} not null)`,
   ];
 }
@@ -265,6 +268,8 @@ function accessTables({ text, integer }: ColumnTypes): Statements {
       "id" ${text} not null primary key,
       "name" ${text} not null,
       "scopes" ${text} not null,
+      "rooms" ${text},
+      "limits" ${text},
       "secret" ${text},
       "createdAt" ${integer} not null,
       "expiresAt" ${integer},

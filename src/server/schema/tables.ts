@@ -53,7 +53,11 @@ export type Tables = {
 };
 
 /** `scopes` is a list as JSON text. */
-export type ApiKeyRow = Omit<ApiKey, 'scopes'> & { readonly scopes: string };
+export type ApiKeyRow = Omit<ApiKey, 'scopes' | 'rooms' | 'limits'> & {
+  readonly scopes: string;
+  readonly rooms: string | null;
+  readonly limits: string | null;
+};
 
 /** `ids` is an object as JSON text. */
 export type AuditRow = Omit<AuditRecord, 'ids'> & { readonly ids: string };
@@ -69,7 +73,10 @@ type CounterRow = {
 };
 
 /** `events` is a list as JSON text. */
-export type WebhookRow = Omit<Webhook, 'events'> & { readonly events: string };
+export type WebhookRow = Omit<Webhook, 'events' | 'rooms'> & {
+  readonly events: string;
+  readonly rooms: string | null;
+};
 
 /** A deleted webhook, kept while rows of it may remain or may still be written by an earlier transaction. */
 type DeletedWebhookRow = {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import {
   MAX_SHOWN,
   type Session,
@@ -49,13 +50,15 @@ function listRoute(deps: SessionDeps): Route {
       'Lists ended and open rooms; the figures of open rooms are those of this moment. They are computed from stored events, including those that the media server could not deliver.',
     security: 'signed',
     scopes: ['read'],
+    ofRooms: 'filtered',
     query: SessionListQuery,
     success: { 200: { description: 'The sessions', schema: SessionListSchema } },
     errors: ['storage-unavailable'],
-    handle: async ({ query: { since, until, ...query } }) => ({
+    handle: async ({ query: { since, until, ...query }, caller }) => ({
       status: 200,
       body: await listSessions(deps, {
         ...query,
+        rooms: caller?.rooms,
         since: since === undefined ? undefined : Date.parse(since),
         until: until === undefined ? undefined : Date.parse(until),
         limit: query.limit ?? DEFAULT_LIMIT,
@@ -110,6 +113,7 @@ type Page = { readonly cursor?: string | undefined; readonly limit: number };
 
 type SessionsQuery = Page & {
   readonly roomId?: string | undefined;
+  readonly rooms?: RoomPrefixes | undefined;
   readonly status?: SessionState | undefined;
   /** Unix milliseconds. */
   readonly since?: number | undefined;
@@ -122,11 +126,11 @@ const readConnections = pageReader('session-participants');
 /** Lists sessions, the newest first. */
 export async function listSessions(
   { store, clock }: SessionDeps,
-  { roomId: room, status, since, until, ...asked }: SessionsQuery,
+  { roomId: room, rooms, status, since, until, ...asked }: SessionsQuery,
 ): Promise<SessionList> {
   const now = clock.now();
   const { rows, nextCursor } = await readSessions(asked, async (wanted) => {
-    const found = await store.sessions.list({ room, status, since, until, now, ...wanted });
+    const found = await store.sessions.list({ room, rooms, status, since, until, now, ...wanted });
     return found.map((row) => ({ ...row, id: row.sid }));
   });
   return { sessions: rows.map((row) => toSession(row, now)), nextCursor };
@@ -173,7 +177,11 @@ async function listSessionParticipants(
 async function findSession({ store, clock }: SessionDeps, sessionId: string): Promise<SessionRow> {
   const row = await store.sessions.find(sessionId, clock.now());
   if (row !== undefined) return row;
-  throw new ServiceError('session-not-found', `There is no session ${JSON.stringify(sessionId)}.`);
+  throw sessionNotFound(sessionId);
+}
+
+export function sessionNotFound(id: string): ServiceError {
+  return new ServiceError('session-not-found', `There is no session ${JSON.stringify(id)}.`);
 }
 
 function toSession(row: SessionRow, now: number): Session {

@@ -4,11 +4,13 @@ import { PROBE_ROOM_PREFIX } from '../../contract/names.ts';
 import { ROOM_COLUMNS } from '../events/event-context.sql.ts';
 import type { RoomSession } from '../events/store.ts';
 import { splitByWeight } from '../platform/jobs/concurrently.ts';
+import { beginsWith, withinRooms } from '../platform/storage/room-prefixes.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import { countPeak, type Presence, Stays } from '../usage/spans.ts';
 import type {
   ConnectionQuery,
+  OpenQuery,
   ParticipantConnection,
   SessionQuery,
   SessionRow,
@@ -27,13 +29,48 @@ export function createSessionStore(connection: Connection): SessionStore {
       return (await withFigures(connection, await found.execute(), now))[0];
     },
     listConnections: (query) => listConnections(connection, query),
+    countOpen: (query) => countOpen(connection, query),
+    countPresent: (query) => countPresent(connection, query),
+    isOpen: async (room) => {
+      const open = connection.db.selectFrom('roomSessions').select('sid').where('endedAt', 'is', null);
+      const found = open.where('name', '=', sanitizeText(room)).where(isTold).limit(1);
+      return (await found.executeTakeFirst()) !== undefined;
+    },
   };
 }
 
+async function countOpen({ db }: Connection, { rooms, except = '', limit }: OpenQuery): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (
+      select 1 from "roomSessions" where "endedAt" is null and ${beginsWith(sql`name`, rooms)} and ${isTold}
+        and name <> ${sanitizeText(except)} limit ${limit}
+    ) as found`.execute(db);
+  return Number(rows[0]?.count);
+}
+
+async function countPresent(
+  { db }: Connection,
+  { rooms, except = '', identity = '', limit }: Parameters<SessionStore['countPresent']>[0],
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (
+      select 1 from "roomSessions" join "participantSessions" as present on present."roomSid" = "roomSessions".sid
+      where "endedAt" is null and ${beginsWith(sql`"roomSessions".name`, rooms)} and "leftAt" is null
+        and role = 'participant' and "joinedAt" is not null
+        and not ("roomSessions".name = ${sanitizeText(except)} and identity = ${sanitizeText(identity)})
+      limit ${limit}
+    ) as found`.execute(db);
+  return Number(rows[0]?.count);
+}
+
 async function listSessions(connection: Connection, query: SessionQuery): Promise<readonly SessionRow[]> {
-  const { room, status, since, until, after, limit, now } = query;
+  const { room, rooms, status, since, until, after, limit, now } = query;
   let select = connection.db.selectFrom('roomSessions').select(ROOM_COLUMNS).where(isNoProbe()).where(isTold);
   if (room !== undefined) select = select.where('name', '=', sanitizeText(room));
+  if (rooms !== undefined) {
+    const listed = { table: 'roomSessions', key: 'sid', room: 'name' };
+    select = select.where((await withinRooms(connection, listed, rooms)).condition);
+  }
   if (status !== undefined) select = select.where('endedAt', status === 'open' ? 'is' : 'is not', null);
   if (since !== undefined) select = select.where('createdAt', '>=', since);
   if (until !== undefined) select = select.where('createdAt', '<', until);

@@ -1,3 +1,4 @@
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { RoomSession } from '../events/store.ts';
 
 /*
@@ -11,6 +12,11 @@ export interface SessionStore {
   /** Lists sessions by (createdAt, sid), the newest first, without the probe rooms of `rtc doctor`. */
   list(query: SessionQuery): Promise<readonly SessionRow[]>;
   find(sid: string, now: number): Promise<SessionRow | undefined>;
+  /** Counts the open rooms that begin so, without the room `except`, up to `limit`. */
+  countOpen(query: OpenQuery): Promise<number>;
+  /** Counts the people in open rooms that begin so, without a person in the room `except`, up to `limit`. */
+  countPresent(query: OpenQuery & { readonly identity?: string | undefined }): Promise<number>;
+  isOpen(room: string): Promise<boolean>;
   /** Lists the connections of participants by (joinedAt, sid), without recorders and agents. */
   listConnections(query: ConnectionQuery): Promise<readonly ParticipantConnection[]>;
 }
@@ -28,6 +34,8 @@ export type SessionState = 'open' | 'ended';
 
 export type SessionQuery = {
   readonly room?: string | undefined;
+  /** Only sessions of rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
   readonly status?: SessionState | undefined;
   /** Only sessions that were opened at this instant or later. */
   readonly since?: number | undefined;
@@ -37,6 +45,12 @@ export type SessionQuery = {
   readonly now: number;
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
+};
+
+export type OpenQuery = {
+  readonly rooms: RoomPrefixes;
+  readonly except?: string | undefined;
+  readonly limit: number;
 };
 
 export type ConnectionQuery = {

@@ -1,4 +1,5 @@
 import type { WorkerKind } from '../../contract/choices.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { EventStores } from '../events/store.ts';
 
 /*
@@ -232,6 +233,8 @@ export type PostOutcome =
 
 export type TranscriptionQuery = {
   readonly room?: string | undefined;
+  /** Only transcriptions of rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
   readonly egressId?: string | undefined;
   readonly status?: TranscriptionStatus | undefined;
   readonly limit: number;

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import { RecordingParams } from '../../contract/recordings.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
@@ -97,6 +98,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
       'The newest first. The live transcription of a room is read at the room. To search the transcripts, use GET /v1/transcriptions/search.',
     security: 'signed',
     scopes: ['read', 'recordings'],
+    ofRooms: 'filtered',
     query: TranscriptionListQuery,
     success: {
       200: {
@@ -105,10 +107,10 @@ function listRoute(deps: TranscriptionsDeps): Route {
       },
     },
     errors: ['storage-unavailable'],
-    handle: async ({ query }) => ({
-      status: 200,
-      body: await listTranscriptions(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
-    }),
+    handle: async ({ query, caller }) => {
+      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+      return { status: 200, body: await listTranscriptions(deps, asked) };
+    },
   });
 }
 
@@ -123,13 +125,14 @@ function searchRoute(deps: SearchingDeps): Route {
       'Returns the segments of live transcriptions and of recordings that contain all of the words, the newest first. A page may have fewer segments than `limit`, even none, while `nextCursor` is not null: the search has used its time, and the cursor goes on from there. Each instance runs two searches at once, lets eight wait, and answers others with 503 and Retry-After.',
     security: 'signed',
     scopes: ['read', 'recordings'],
+    ofRooms: 'filtered',
     query: TranscriptSearchQuery,
     success: { 200: { description: 'The matching segments', schema: TranscriptHitListSchema } },
     errors: ['server-busy', 'storage-unavailable'],
-    handle: async ({ query }) => ({
-      status: 200,
-      body: await searchTranscripts(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
-    }),
+    handle: async ({ query, caller }) => {
+      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+      return { status: 200, body: await searchTranscripts(deps, asked) };
+    },
   });
 }
 
@@ -240,16 +243,19 @@ async function queueTranscription(
 
 const positions = cursorCodec('hits', 'number');
 
-type TranscriptSearch = Omit<TranscriptSearchQuery, 'limit'> & { readonly limit: number };
+type TranscriptSearch = Omit<TranscriptSearchQuery, 'limit'> & {
+  readonly limit: number;
+  readonly rooms?: RoomPrefixes | undefined;
+};
 
 /** Finds segments that have all words of `q`, those that were stored last first. */
 async function searchTranscripts(
   { store, clock, turns }: Pick<SearchingDeps, 'store' | 'clock' | 'turns'>,
-  { q: text, roomId: room, recordingId: egressId, language, ...asked }: TranscriptSearch,
+  { q: text, roomId: room, rooms, recordingId: egressId, language, ...asked }: TranscriptSearch,
 ): Promise<TranscriptHitList> {
   const { limit, cursor } = asked;
   const page = {
-    ...{ text, room, egressId, language, limit },
+    ...{ text, room, rooms, egressId, language, limit },
     since: readInstant(asked.since),
     until: readInstant(asked.until),
     before: cursor === undefined ? undefined : positions.decode(cursor)[0],

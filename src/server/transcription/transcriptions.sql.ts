@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
+import { withinRooms } from '../platform/storage/room-prefixes.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables, TranscriptionRow } from '../schema/tables.ts';
 import { claimMethods, liveEndMethods, toRow, toTranscription } from './claims.sql.ts';
@@ -49,7 +50,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     advancePost: (id, owner, progress) => advancePost(db, { id, owner }, progress),
     recordPostOutcome: (id, owner, outcome) => recordPostOutcome(connection, { id, owner }, outcome),
     find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', sanitizeText(id))),
-    listPost: (query) => listPost(db, query),
+    listPost: (query) => listPost(connection, query),
     listOfSession: (roomSid, limit) => listOfSession(db, roomSid, limit),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
     listEnded: async (before, limit) => {
@@ -211,9 +212,16 @@ function toChanges(outcome: PostOutcome): Partial<TranscriptionRow> {
   return { ...outcome, errorMessage: sanitizeText(outcome.errorMessage) };
 }
 
-async function listPost(db: Database, query: TranscriptionQuery): Promise<readonly Transcription[]> {
-  const { room, egressId, status, after, limit } = query;
-  let select = db.selectFrom('transcriptions').selectAll().where('kind', '=', 'post');
+async function listPost(
+  connection: Connection,
+  query: TranscriptionQuery,
+): Promise<readonly Transcription[]> {
+  const { room, rooms, egressId, status, after, limit } = query;
+  let select = connection.db.selectFrom('transcriptions').selectAll().where('kind', '=', 'post');
+  if (rooms !== undefined) {
+    const listed = { table: 'transcriptions', key: 'id', room: 'room' };
+    select = select.where((await withinRooms(connection, listed, rooms)).condition);
+  }
   if (room !== undefined) select = select.where('room', '=', sanitizeText(room));
   if (egressId !== undefined) select = select.where('egressId', '=', sanitizeText(egressId));
   if (status !== undefined) select = select.where('status', '=', status);

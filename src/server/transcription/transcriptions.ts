@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PostStatus } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import {
   type LiveTranscription,
   MAX_SPEAKERS,
@@ -97,7 +98,7 @@ export async function getTranscription(
 ): Promise<PostTranscriptionDetail | LiveTranscription> {
   const { store } = deps;
   const transcription = await store.transcriptions.find(id);
-  if (transcription === undefined) throw unknownTranscription(id);
+  if (transcription === undefined) throw transcriptionNotFound(id);
   if (transcription.kind === 'live') {
     const [of, after] = cursor === undefined ? [id, 0] : CURSOR.decode(cursor);
     requireSame(of, id);
@@ -145,6 +146,7 @@ async function readInSteps(
 
 type TranscriptionsQuery = {
   readonly roomId?: string | undefined;
+  readonly rooms?: RoomPrefixes | undefined;
   readonly recordingId?: string | undefined;
   readonly status?: PostStatus | undefined;
   readonly cursor?: string | undefined;
@@ -154,10 +156,10 @@ type TranscriptionsQuery = {
 /** Lists post-call transcriptions, newest first, without their segments. */
 export async function listTranscriptions(
   { store }: Pick<ReadTranscriptionsDeps, 'store'>,
-  { roomId: room, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
+  { roomId: room, rooms, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
 ): Promise<PostTranscriptionList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
-    store.transcriptions.listPost({ room, egressId, status, ...wanted }),
+    store.transcriptions.listPost({ room, rooms, egressId, status, ...wanted }),
   );
   return { transcriptions: rows.map(toPost), nextCursor };
 }
@@ -179,7 +181,7 @@ export async function deleteTranscription(
     if (transcription?.status === 'active') {
       throw new ServiceError('conflict', 'The transcription is still running; stop it first.');
     }
-    if (!(await within.transcriptions.delete(id))) throw unknownTranscription(id);
+    if (!(await within.transcriptions.delete(id))) throw transcriptionNotFound(id);
   });
 }
 
@@ -193,7 +195,7 @@ async function findOfRoom(store: ReadTranscriptionsDeps['store'], room: string):
   );
 }
 
-function unknownTranscription(id: string): ServiceError {
+export function transcriptionNotFound(id: string): ServiceError {
   return new ServiceError('transcription-not-found', `There is no transcription ${JSON.stringify(id)}.`);
 }
 
@@ -338,7 +340,7 @@ async function updateSpeakers(
   { participants }: SpeakerUpdate,
 ): Promise<void> {
   const changed = await store.transcriptions.updateSpeakers(id, participants);
-  if (changed === undefined) throw unknownTranscription(id);
+  if (changed === undefined) throw transcriptionNotFound(id);
   if (Object.keys(changed.speakers).length <= MAX_SPEAKERS) return;
   const detail = `would make the map larger than ${MAX_SPEAKERS} names`;
   throw new ServiceError('invalid-request', `#/participants ${detail}.`, {

@@ -1,3 +1,4 @@
+import type { RoomPrefixes } from '../../contract/keys.ts';
 /*
  * Usage: how much of what there was on each day in UTC, for invoices. A row belongs to one source (a room session, a
  * recording, a transcription), and writing the rows of a source again replaces them: whoever computes them, however often,
@@ -59,6 +60,8 @@ export type UsageRequest = {
   readonly by: 'day' | 'month' | 'room' | 'prefix' | 'key' | 'total';
   readonly room?: string | undefined;
   readonly prefix?: string | undefined;
+  /** Only rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
   readonly after?: string | undefined;
   readonly limit: number;
 };

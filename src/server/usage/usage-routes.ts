@@ -1,5 +1,6 @@
 import type { UsageGroup } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import {
   MAX_USAGE_DAYS,
   type Usage,
@@ -38,6 +39,7 @@ export function usageRoutes(deps: UsageDeps): readonly Route[] {
         'Adds up exact times by days in UTC. Rooms that are open count until `asOf`; recordings, transcriptions and broadcasts count when they have ended. Usage is kept for USAGE_RETENTION, also when sessions, recordings and people are deleted.',
       security: 'signed',
       scopes: ['read'],
+      ofRooms: 'filtered',
       query: UsageQuery,
       success: {
         200: {
@@ -48,8 +50,8 @@ export function usageRoutes(deps: UsageDeps): readonly Route[] {
         },
       },
       errors: ['storage-unavailable'],
-      handle: async ({ query, raw }) => {
-        const usage = await readUsage(deps, query);
+      handle: async ({ query, raw, caller }) => {
+        const usage = await readUsage(deps, { ...query, rooms: caller?.rooms });
         const isCsv = query.format === undefined ? prefersCsv(raw.headers.accept) : query.format === 'csv';
         return isCsv ? csvResponse(usage) : { status: 200, body: usage };
       },
@@ -65,15 +67,17 @@ function prefersCsv(accept = ''): boolean {
 
 const CURSORS = cursorCodec('usage', 'string', 'string');
 
+type AskedUsage = UsageQuery & { readonly rooms?: RoomPrefixes | undefined };
+
 /** Reads a page of usage. Throws invalid-request for days that are no range, or a longer one than is allowed. */
 async function readUsage(
   { store, clock, usageSettler }: UsageDeps,
-  { by = 'day', roomId: room, prefix, cursor, limit = DEFAULT_LIMIT, ...asked }: UsageQuery,
+  { by = 'day', roomId: room, prefix, rooms, cursor, limit = DEFAULT_LIMIT, ...asked }: AskedUsage,
 ): Promise<Usage> {
   const now = clock.now();
   const { from, to } = readRange(asked, now);
   const asOf = await usageSettler.refresh();
-  const range = { from, to, room, prefix };
+  const range = { from, to, room, prefix, rooms };
   const { rows, nextCursor } = await readPage(
     CURSORS,
     { cursor, limit },
@@ -95,6 +99,17 @@ async function readUsage(
     usage: rows.map((sums) => ({ group: sums.group, ...toFigures(sums, now) })),
     nextCursor,
   };
+}
+
+/** Returns the participant minutes of the month of `now`, in UTC, in rooms that begin so. */
+export async function countMonth(
+  usage: Pick<UsageStores['usage'], 'list'>,
+  { rooms, now }: { readonly rooms: RoomPrefixes; readonly now: number },
+): Promise<number> {
+  const today = startOfDay(now);
+  const from = new Date(today).setUTCDate(1);
+  const [total] = await usage.list({ from, to: today + DAY_MS, rooms, by: 'total', limit: 1 });
+  return (total?.participant ?? 0) / 60_000;
 }
 
 function otherCursor(): ServiceError {

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { isProbeRoom } from '../../contract/names.ts';
 import type { RowColumns } from '../platform/storage/engine.ts';
+import { beginsWith } from '../platform/storage/room-prefixes.ts';
 import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import {
@@ -148,12 +149,13 @@ async function nameKeys({ db, dialect }: Database, rows: readonly UsageRow[]): P
 }
 
 async function listGroups({ db, dialect }: Connection, query: UsageRequest): Promise<readonly UsageSums[]> {
-  const { from, to, by, room, prefix, after, limit } = query;
+  const { from, to, by, room, prefix, rooms, after, limit } = query;
   const group = groupExpression(dialect.engine, by);
   const conditions = [
     sql`day >= ${from} and day < ${to}`,
     ...(room === undefined ? [] : [sql`room = ${sanitizeText(room)}`]),
-    ...(prefix === undefined ? [] : [startsWith(sanitizeText(prefix))]),
+    ...(prefix === undefined ? [] : [beginsWith(sql`room`, [sanitizeText(prefix)])]),
+    ...(rooms === undefined ? [] : [beginsWith(sql`room`, rooms)]),
     ...(after === undefined ? [] : [sql`${group} > ${after}`]),
   ];
   const sum = (kind: string, role?: string): RawBuilder<number> => {
@@ -168,11 +170,6 @@ async function listGroups({ db, dialect }: Connection, query: UsageRequest): Pro
       max(peak) as peak, cast(sum(bytes) as bigint) as bytes, max(day) as "lastDay", min("isFinal") as "isFinal"
     from usage where ${sql.join(conditions, sql` and `)} group by 1 order by 1 limit ${limit}`.execute(db);
   return rows;
-}
-
-/** The range of names that begin so, so that an index is used. U+10FFFF is no character, and is sorted last. */
-function startsWith(prefix: string): RawBuilder<boolean> {
-  return sql`room >= ${prefix} and room < ${`${prefix}\u{10FFFF}`}`;
 }
 
 function groupExpression(engine: 'SQLite' | 'PostgreSQL', by: UsageRequest['by']): RawBuilder<string> {

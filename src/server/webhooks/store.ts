@@ -1,4 +1,5 @@
 import type { DELIVERY_STATES } from '../../contract/deliveries.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { WebhookOrdering } from '../../contract/webhooks.ts';
 
 /*
@@ -64,6 +65,8 @@ export type Webhook = {
   readonly ordering: WebhookOrdering;
   /** Id of the key that created it. */
   readonly createdBy: string;
+  /** The beginnings of the names of the rooms whose events it gets: those of its key. Null for all events. */
+  readonly rooms: readonly string[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
@@ -75,11 +78,13 @@ export type WebhookPage = {
   readonly after: Pick<Webhook, 'createdAt' | 'id'> | undefined;
   /** Undefined for all that follow. */
   readonly limit: number | undefined;
+  /** Only webhooks of keys with the same rooms. */
+  readonly rooms?: RoomPrefixes | undefined;
 };
 
 export type WebhookSecrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 
-export type WebhookChange = Partial<Omit<Webhook, 'id' | 'createdAt' | 'createdBy'>> &
+export type WebhookChange = Partial<Omit<Webhook, 'id' | 'createdAt' | 'createdBy' | 'rooms'>> &
   Pick<Webhook, 'updatedAt'>;
 
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

@@ -39,10 +39,14 @@ function collectionRoutes(deps: WebhookDeps): readonly Route[] {
       description: 'Without `limit` and `cursor`, the response has all webhooks.',
       security: 'signed',
       scopes: ['read', 'webhooks'],
+      ofRooms: 'filtered',
       query: WebhookListQuery,
       success: { 200: { description: 'The webhooks, secrets masked', schema: WebhookListSchema } },
       errors: ['storage-unavailable'],
-      handle: async ({ query }) => ({ status: 200, body: await listWebhooks(deps, query) }),
+      handle: async ({ query, caller }) => ({
+        status: 200,
+        body: await listWebhooks(deps, { ...query, rooms: caller?.rooms }),
+      }),
     }),
     defineRoute({
       method: 'POST',
@@ -53,6 +57,7 @@ function collectionRoutes(deps: WebhookDeps): readonly Route[] {
       description: 'Only this response has the secret.',
       security: 'signed',
       scopes: ['webhooks'],
+      ofRooms: 'filtered',
       body: WebhookCreateSchema,
       success: { 201: { description: 'The webhook with its secret', schema: WebhookSchema } },
       errors: ['webhook-limit-reached', 'key-limit-reached', 'conflict', 'storage-unavailable'],

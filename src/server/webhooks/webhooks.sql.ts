@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { Clock } from '../platform/clock.ts';
 import { columnList } from '../platform/storage/statements.ts';
 import type { Connection, Tables, WebhookRow } from '../schema/tables.ts';
@@ -46,11 +47,21 @@ export function createWebhookStore(connection: Connection, registrations: Regist
 }
 
 export function toWebhook(row: WebhookRow): Webhook {
-  return { ...row, events: JSON.parse(row.events) as readonly string[] };
+  return {
+    ...row,
+    events: JSON.parse(row.events) as readonly string[],
+    rooms: row.rooms === null ? null : (JSON.parse(row.rooms) as readonly string[]),
+  };
 }
 
 function toRow(webhook: Webhook): WebhookRow {
-  return { ...webhook, events: JSON.stringify(webhook.events) };
+  const { events, rooms } = webhook;
+  return { ...webhook, events: JSON.stringify(events), rooms: rooms && formatRooms(rooms) };
+}
+
+/** The same rooms are the same text, so that an index finds the webhooks of keys with the same rooms. */
+function formatRooms(rooms: RoomPrefixes): string {
+  return JSON.stringify(rooms.toSorted());
 }
 
 const COLUMNS = {
@@ -62,6 +73,7 @@ const COLUMNS = {
   previousSecretUntil: 'integer',
   ordering: 'text',
   createdBy: 'text',
+  rooms: 'text',
   createdAt: 'integer',
   updatedAt: 'integer',
 } as const satisfies Record<keyof WebhookRow, 'text' | 'integer'>;
@@ -94,7 +106,8 @@ function countOfKey(keyId: string) {
 
 async function listWebhooks({ db }: Connection, page?: WebhookPage): Promise<readonly Webhook[]> {
   let query = db.selectFrom('webhooks').selectAll().orderBy('createdAt').orderBy('id');
-  const { after, limit } = page ?? {};
+  const { after, limit, rooms } = page ?? {};
+  if (rooms !== undefined) query = query.where('rooms', '=', formatRooms(rooms));
   if (after !== undefined) {
     query = query.where(sql<boolean>`("createdAt", id) > (${after.createdAt}, ${after.id})`);
   }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { ALL_EVENTS } from '../../contract/event-names.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import { formatWebhookSecret } from '../../contract/webhook-signing.ts';
 import {
   WEBHOOK_SECRET_MASK,
@@ -59,6 +60,7 @@ export async function createWebhook(
     previousSecretUntil: null,
     ordering: request.ordering ?? 'none',
     createdBy: caller.keyId,
+    rooms: caller.rooms ?? null,
     createdAt: now,
     updatedAt: now,
   };
@@ -77,12 +79,15 @@ const readPage = pageReader('webhooks');
 /** Lists all webhooks, or a page of them. */
 export async function listWebhooks(
   { store }: Pick<WebhookDeps, 'store'>,
-  { limit, cursor }: WebhookListQuery,
+  { limit, cursor, rooms }: WebhookListQuery & { readonly rooms?: RoomPrefixes | undefined },
 ): Promise<WebhookList> {
   if (limit === undefined && cursor === undefined) {
-    return { webhooks: (await store.webhooks.list()).map(toRecord) };
+    const webhooks = await store.webhooks.list({ after: undefined, limit: undefined, rooms });
+    return { webhooks: webhooks.map(toRecord) };
   }
-  const { rows, nextCursor } = await readPage({ cursor, limit: limit ?? PAGE_SIZE }, store.webhooks.list);
+  const { rows, nextCursor } = await readPage({ cursor, limit: limit ?? PAGE_SIZE }, (wanted) =>
+    store.webhooks.list({ ...wanted, rooms }),
+  );
   return { webhooks: rows.map(toRecord), nextCursor };
 }
 
@@ -196,11 +201,11 @@ function limitReached(limit: number): ServiceError {
   );
 }
 
-function webhookNotFound(id: string): ServiceError {
+export function webhookNotFound(id: string): ServiceError {
   return new ServiceError('webhook-not-found', `There is no webhook ${JSON.stringify(id)}.`);
 }
 
-function toRecord({ id, url, events, ordering, createdAt, createdBy }: Webhook): WebhookRecord {
+function toRecord({ id, url, events, ordering, createdAt, createdBy, rooms }: Webhook): WebhookRecord {
   return {
     id,
     url,
@@ -209,6 +214,7 @@ function toRecord({ id, url, events, ordering, createdAt, createdBy }: Webhook):
     ordering,
     createdAt: new Date(createdAt).toISOString(),
     createdBy,
+    ...(rooms === null ? {} : { rooms: [...rooms] }),
   };
 }
 

@@ -34,7 +34,7 @@ describe('keys', () => {
     expect(stdout).toMatch(/SECRET\S* +rtcsk_[\w-]{43}\n/);
     expect(stderr).toContain('Keep the secret now: it is not shown again.');
     const [line = ''] = (await rtc('keys list')).stdout.split('\n');
-    expect(line).toMatch(/^key_\w+\treports\tread,recordings\tactive\tnever$/);
+    expect(line).toMatch(/^key_\w+\treports\tread,recordings\tactive\tnever\tall$/);
     const id = line.split('\t')[0] ?? '';
     expect(await rtc(`keys revoke ${id} --yes`)).toMatchObject({ code: 0, stderr: `Revoked ${id}.\n` });
     expect((await rtc(`keys get ${id} --json status,secret`)).stdout).toBe(
@@ -56,6 +56,22 @@ describe('keys', () => {
     expect(stderr).toContain('rtc keys create NAME --scope rooms');
     expect((await rtc('keys list', as(key))).stderr).toContain('Only the root key');
     expect((await rtc('keys get --json id,isRoot')).stdout).toBe('{"id":"root","isRoot":true}\n');
+  });
+
+  it('can be for a part of the rooms, of which the list of rooms shows no others', async () => {
+    const key = await make('acme --scope rooms --rooms acme- --limit rooms=1 --limit webhooks=3');
+    expect((await rtc(`keys get`, as(key))).stdout).toMatch(
+      /ROOMS\tacme-\*\nWEBHOOKS\t0 of 3\n[\s\S]*OPEN ROOMS\t0 of 1\n/,
+    );
+    expect((await rtc('rooms create acme-1', as(key))).code).toBe(0);
+    expect((await rtc('rooms create zeta-1')).code).toBe(0);
+    expect((await rtc('rooms list --json name', as(key))).stdout).toBe('{"rooms":[{"name":"acme-1"}]}\n');
+    const { code, stderr } = await rtc('rooms create zeta-2', as(key));
+    expect(code).toBe(3);
+    expect(stderr).toContain(`${key.id} has no room "zeta-2"`);
+    expect((await rtc('keys create acme --scope rooms --rooms acme')).code).toBe(2);
+    const limited = await rtc('keys create acme --scope rooms --limit room=3');
+    expect([limited.code, limited.stderr]).toEqual([2, expect.stringContaining('rooms=NUMBER')]);
   });
 
   it('can be stored in a profile, which shows their id', async () => {

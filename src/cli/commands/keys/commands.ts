@@ -1,5 +1,12 @@
 import { SCOPE_MEANINGS, SCOPES } from '../../../contract/choices.ts';
-import { type Key, LIMITED_KINDS, type OwnKey } from '../../../contract/keys.ts';
+import {
+  type Key,
+  LIMITED_KINDS,
+  OWN_LIMITS,
+  type OwnKey,
+  type OwnLimits,
+  ROOM_LIMITS,
+} from '../../../contract/keys.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
@@ -23,6 +30,8 @@ export const KEY_FIELDS = [
   'id',
   'name',
   'scopes',
+  'rooms',
+  'limits',
   'status',
   'createdAt',
   'expiresAt',
@@ -30,11 +39,15 @@ export const KEY_FIELDS = [
   'secret',
 ] as const satisfies readonly (keyof Key)[];
 
-type Shown = Pick<Key, 'id' | 'name' | 'scopes' | 'expiresAt'>;
+type Shown = Pick<Key, 'id' | 'name' | 'scopes' | 'rooms' | 'expiresAt'>;
 
 const ID: Column<Shown> = { heading: 'ID', value: ({ id }) => id };
 const NAME: Column<Shown> = { heading: 'NAME', value: ({ name }) => name, paint: 'name' };
 const SCOPE_LIST: Column<Shown> = { heading: 'SCOPES', value: ({ scopes }) => scopes.join(',') };
+const ROOMS: Column<Shown> = {
+  heading: 'ROOMS',
+  value: ({ rooms }) => rooms?.map((prefix) => `${prefix}*`).join(',') ?? 'all',
+};
 const EXPIRES: Column<Shown> = {
   heading: 'EXPIRES',
   value: ({ expiresAt }) => (expiresAt === null ? 'never' : { instantMs: Date.parse(expiresAt) }),
@@ -45,7 +58,7 @@ const STATUS: Column<Key> = {
   paint: ({ status }) => (status === 'active' ? 'good' : 'faint'),
 };
 
-export const KEY_LIST: readonly Column<Key>[] = [ID, NAME, SCOPE_LIST, STATUS, EXPIRES];
+export const KEY_LIST: readonly Column<Key>[] = [ID, NAME, SCOPE_LIST, STATUS, EXPIRES, ROOMS];
 
 export const KEY_RECORD: readonly Column<Key>[] = [
   ...KEY_LIST,
@@ -62,6 +75,7 @@ export const NEW_KEY: readonly Column<Key>[] = [
   NAME,
   SCOPE_LIST,
   EXPIRES,
+  ROOMS,
 ];
 
 /** The root key has no limits. */
@@ -73,7 +87,28 @@ const LIMITS = LIMITED_KINDS.map(
   }),
 );
 
-export const OWN_KEY: readonly Column<OwnKey>[] = [ID, NAME, SCOPE_LIST, EXPIRES, ...LIMITS];
+const ROOM_LIMIT_HEADINGS = {
+  rooms: 'OPEN ROOMS',
+  participants: 'PEOPLE',
+  minutesPerMonth: 'MINUTES THIS MONTH',
+} as const;
+
+const OWN_LIMIT_COLUMNS = ROOM_LIMITS.map(
+  (kind): Column<OwnKey> => ({
+    heading: ROOM_LIMIT_HEADINGS[kind],
+    value: ({ limits }) => limits?.[kind] && `${limits[kind].used} of ${limits[kind].limit}`,
+  }),
+);
+
+export const OWN_KEY: readonly Column<OwnKey>[] = [
+  ID,
+  NAME,
+  SCOPE_LIST,
+  EXPIRES,
+  ROOMS,
+  ...LIMITS,
+  ...OWN_LIMIT_COLUMNS,
+];
 
 /** A century, the maximum of the API. */
 const MAX_TTL_SECONDS = 3_153_600_000;
@@ -93,6 +128,11 @@ const create = defineCommand({
       choices: SCOPES,
       checkEach: (text) => void scope.parse(text),
     }),
+    rooms: listOption(
+      '--rooms <prefix>',
+      'only rooms whose names begin so, such as acme-; default: all rooms',
+    ),
+    limit: listOption('--limit <what=number>', `what it may have or do at most: ${OWN_LIMITS.join(', ')}`),
     validFor: option(
       '--valid-for <duration>',
       'how long it is valid, such as 90d; default: until it is revoked',
@@ -105,18 +145,29 @@ const create = defineCommand({
     { line: 'rtc keys create "booking back end" --scope tokens', does: 'For access tokens only' },
     { line: 'rtc keys create dashboard --scope read --valid-for 90d', does: 'To look only, for 90 days' },
     {
+      line: 'rtc keys create "Acme school" --scope admin --rooms acme- --limit rooms=20',
+      does: 'For a customer: everything, but only in rooms that begin with acme-, 20 of them at once',
+    },
+    {
       line: 'rtc keys create archive --scope recordings --scope read --json id,secret',
       does: 'Key and secret as JSON',
     },
   ],
-  async run(context, { name, scope: given, validFor }) {
+  async run(context, { name, scope: given, rooms, limit, validFor }) {
     if (given.length === 0) {
       throw usageError('missing --scope', `say what the key may do: --scope ${SCOPES.join('|')}`);
     }
     const scopes = [...new Set(given.map((each) => scope.parse(each)))];
+    const limits = readLimits(limit);
     const client = await context.client();
     const key = await client.keys.create(
-      { name, scopes, ...(validFor === undefined ? {} : { ttl: validFor }) },
+      {
+        name,
+        scopes,
+        ...(rooms.length > 0 && { rooms: [...rooms] }),
+        ...(limits && { limits }),
+        ...(validFor === undefined ? {} : { ttl: validFor }),
+      },
       { signal: context.io.signal },
     );
     return record({
@@ -130,6 +181,21 @@ const create = defineCommand({
     });
   },
 });
+
+/** Reads `rooms=20` and the like. */
+function readLimits(texts: readonly string[]): OwnLimits | undefined {
+  const limits: OwnLimits = {};
+  for (const text of texts) {
+    const [, what, number] = /^(\w+)=([1-9]\d{0,9})$/.exec(text) ?? [];
+    const kind = OWN_LIMITS.find((each) => each === what);
+    if (kind === undefined) {
+      const form = `--limit ${OWN_LIMITS.map((each) => `${each}=NUMBER`).join(' | ')}`;
+      throw usageError(`${JSON.stringify(text)} is no limit`, form);
+    }
+    limits[kind] = Number(number);
+  }
+  return texts.length === 0 ? undefined : limits;
+}
 
 const listKeys = defineCommand({
   noun: 'keys',
@@ -166,7 +232,7 @@ const get = defineCommand({
   summary: 'Show an API key, or the one in use, with its scopes and limits',
   description: 'With an id this needs the root key; without one, any key may ask.',
   needs: 'service',
-  fields: [...KEY_FIELDS, 'isRoot', 'limits'],
+  fields: [...KEY_FIELDS, 'isRoot'],
   arguments: { id: optionalExisting('key_…; default the key that rtc signs with', 'keys') },
   options: {},
   examples: [

@@ -89,12 +89,13 @@ function cannotOpen(id: string): never {
 }
 
 function opened(
-  { id, secret, scopes, expiresAt }: ApiKey,
+  { id, secret, scopes, rooms, limits, expiresAt }: ApiKey,
   box: KeyRingDeps['secretBox'],
 ): readonly (readonly [string, ActiveKey])[] {
   if (secret === null) return [];
   try {
-    return [[id, { known: { caller: { keyId: id, scopes }, secret: box.open(secret, id) }, expiresAt }]];
+    const caller = { keyId: id, scopes, rooms: rooms ?? undefined, limits: limits ?? undefined };
+    return [[id, { known: { caller, secret: box.open(secret, id) }, expiresAt }]];
   } catch {
     return [[id, { known: undefined, expiresAt }]];
   }

@@ -7,7 +7,14 @@ import { isObject } from '../../../contract/unknown-value.ts';
 import type { Clock } from '../clock.ts';
 import { parseJsonBody } from './bodies/read-body.ts';
 import { cutAddress } from './limits/rate-limits.ts';
-import { type Route, type RouteInput, type RouteResponse, requireCaller, requireScope } from './route.ts';
+import {
+  type Caller,
+  type Route,
+  type RouteInput,
+  type RouteResponse,
+  requireCaller,
+  requireScope,
+} from './route.ts';
 import { toServiceError } from './send-error.ts';
 import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
 
@@ -17,12 +24,14 @@ const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: fa
 export type RouteServices = {
   /** Runs a POST once per Idempotency-Key. Undefined: keys are ignored. */
   readonly runOnce?: RunOnce | undefined;
+  /** Throws what an unknown id would when a key for a part of the rooms may not see what the path names. */
+  readonly ensureOfRooms?: EnsureOfRooms | undefined;
   /** Records requests that change something. */
   readonly requestRecorder?: RequestRecorder | undefined;
 };
 
 export function registerRoute(app: FastifyInstance, route: Route, services: RouteServices): void {
-  const { runOnce, requestRecorder } = services;
+  const { runOnce, requestRecorder, ensureOfRooms = refuseUnlessFiltered } = services;
   const checks = compileChecks(route);
   const isKeyed = runOnce !== undefined && takesIdempotencyKey(route);
   app.route({
@@ -38,15 +47,29 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
     handler: async (request, reply) => {
       const respond = (): Promise<RouteResponse> =>
         recordingRequest(requestRecorder, { route, request }, () => {
-          requireScope(route.scopes, request.caller);
+          const { caller } = request;
+          requireScope(route.scopes, caller);
           const input = readInput(checks, request);
-          if (!isKeyed) return route.handle(input as never);
-          const work = async () => await route.handle(input as never);
-          return runKeyed(request, { route, work }, runOnce);
+          const respond = () => {
+            if (!isKeyed) return route.handle(input as never);
+            const work = async () => await route.handle(input as never);
+            return runKeyed(request, { route, work }, runOnce);
+          };
+          if (caller?.rooms === undefined || route.ofRooms === 'filtered') return respond();
+          return ensureOfRooms(caller, (input.params ?? {}) as PathParams).then(respond);
         });
       return send(reply, await (request.span === undefined ? respond() : request.span.within(respond)));
     },
   });
+}
+
+export type PathParams = Readonly<Record<string, string>>;
+
+/** Checks a key for a part of the rooms, and a route that does not look at the caller itself. */
+type EnsureOfRooms = (caller: Caller, params: PathParams) => Promise<void>;
+
+async function refuseUnlessFiltered(): Promise<never> {
+  throw new Error('Nothing knows what belongs to which room');
 }
 
 /** The schema of the route in the form that Fastify and its plugins know. */

@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Scope } from '../../../contract/choices.ts';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../contract/idempotency.ts';
-import { ROOT_KEY_ID } from '../../../contract/keys.ts';
+import { isOfRooms, type OwnLimits, ROOT_KEY_ID, type RoomPrefixes } from '../../../contract/keys.ts';
 
 /*
  * A route is data: its name, its input, its responses and its errors. Its handler reads the input, calls one use case
@@ -86,8 +86,20 @@ type LargeBodies = {
 };
 
 type Access =
-  | { readonly security: 'signed'; readonly scopes: RouteScopes }
-  | { readonly security: Exclude<Security, 'signed'>; readonly scopes?: undefined };
+  | {
+      readonly security: 'signed';
+      readonly scopes: RouteScopes;
+      /**
+       * How a key for a part of the rooms may call the route. `filtered`: the handler looks at the caller's rooms itself.
+       * Without it, the path decides: it names a room or what belongs to one, or such a key is refused.
+       */
+      readonly ofRooms?: 'filtered';
+    }
+  | {
+      readonly security: Exclude<Security, 'signed'>;
+      readonly scopes?: undefined;
+      readonly ofRooms?: undefined;
+    };
 
 export type Route = RouteParts & Access;
 
@@ -233,14 +245,40 @@ export type Caller = {
   readonly keyId: string;
   /** Undefined for the root key, which may do everything. */
   readonly scopes: readonly Scope[] | undefined;
+  /** The beginnings of the names of its rooms; undefined for all rooms. */
+  readonly rooms: RoomPrefixes | undefined;
+  /** Limits of the key itself; undefined for those of the service alone. */
+  readonly limits?: OwnLimits | undefined;
 };
 
-export const ROOT_CALLER: Caller = { keyId: ROOT_KEY_ID, scopes: undefined };
+export const ROOT_CALLER: Caller = { keyId: ROOT_KEY_ID, scopes: undefined, rooms: undefined };
 
 /** Returns the caller of a signed route. */
 export function requireCaller(caller: Caller | undefined): Caller {
   if (caller === undefined) throw new Error('This request has not been authenticated');
   return caller;
+}
+
+/** Throws room-not-found for a room that is not one of the caller's. */
+export function requireRoom(caller: Caller | undefined, room: string): void {
+  if (isOfRooms(room, caller?.rooms)) return;
+  throw new ServiceError(
+    'room-not-found',
+    `${requireCaller(caller).keyId} has no room ${JSON.stringify(room)}.`,
+    {
+      hint: { text: 'see the names of its rooms', command: 'rtc keys get' },
+    },
+  );
+}
+
+/** Throws insufficient-scope for a key for a part of the rooms. */
+export function requireAllRooms(caller: Caller | undefined): void {
+  if (caller?.rooms === undefined) return;
+  throw new ServiceError(
+    'insufficient-scope',
+    `This is about all rooms, and ${caller.keyId} is a key for those that begin with ${caller.rooms.join(' or ')}.`,
+    { hint: { text: 'sign with a key for all rooms' } },
+  );
 }
 
 /** Throws insufficient-scope when the key may not call the route. */

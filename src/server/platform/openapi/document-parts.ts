@@ -176,11 +176,13 @@ function scopeSentence(scopes: RouteScopes): string {
 }
 
 /** Returns the errors of a signed route. A key beside the root key may have to be read from the database. */
-export function listSignedErrors({ security, scopes }: Route): readonly ErrorCode[] {
+export function listSignedErrors({ security, scopes, path }: Route): readonly ErrorCode[] {
   if (security !== 'signed') return [];
   const own =
     scopes === 'any' ? SIGNED_ERRORS.filter((code) => code !== 'insufficient-scope') : SIGNED_ERRORS;
-  return [...own, 'storage-unavailable', 'secret-unavailable'];
+  // To a key for a part of the rooms, another room is unknown.
+  const ofRoom: readonly ErrorCode[] = path.includes('/:roomId') ? ['room-not-found'] : [];
+  return [...own, ...ofRoom, 'storage-unavailable', 'secret-unavailable'];
 }
 
 /* The `webhooks` section of the document: the request that a receiver gets for each event, and the expected response. */

@@ -1,3 +1,4 @@
+import type { RoomPrefixes } from '../../../contract/keys.ts';
 import type { TermQuery } from '../../platform/storage/search/term-query.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
 
@@ -10,6 +11,8 @@ export type WordQuery = {
   /** Words to find, as plain text. A segment must have every one of them. */
   readonly text: string;
   readonly room?: string | undefined;
+  /** Only segments of rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
   readonly egressId?: string | undefined;
   /** BCP 47; `en` finds `en-US` too. */
   readonly language?: string | undefined;

@@ -8,7 +8,7 @@ import {
   ForgottenWordsSchema,
 } from '../../../contract/words.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { defineRoute, type Route, requireScope } from '../../platform/http/route.ts';
+import { defineRoute, type Route, requireAllRooms, requireScope } from '../../platform/http/route.ts';
 import { BLOCK_KEYS } from '../../platform/storage/search/segment-marks.ts';
 import type {
   FoundSegment,
@@ -45,6 +45,7 @@ export function wordRoutes(deps: WordDeps): readonly Route[] {
       errors: ['storage-unavailable'],
       handle: async ({ params: { roomId, participantId: identity }, query, caller }) => {
         const { allRooms, everything } = query;
+        if (allRooms === 'true') requireAllRooms(caller);
         const person = { identity, room: allRooms === 'true' ? undefined : roomId };
         const ids = allRooms === 'true' ? { allRooms } : {};
         if (everything !== 'true') return { status: 200, body: await forgetWords(deps, person), ids };

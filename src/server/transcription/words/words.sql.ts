@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
+import { isOfRooms } from '../../../contract/keys.ts';
 import { addConditions, splitAtWords, termQuery } from '../../platform/storage/search/search-terms.ts';
 import {
   blockQuery,
   languageMark,
+  prefixMark,
   roomMark,
   timeQuery,
 } from '../../platform/storage/search/segment-marks.ts';
@@ -34,12 +36,15 @@ export function createWordStore(connection: Connection): WordStore {
 }
 
 async function prepareSearch(connection: Connection, query: WordQuery): Promise<WordSearch | undefined> {
-  const { language, room, egressId, since, until } = query;
+  const { language, room, rooms, egressId, since, until } = query;
   const languages = await listLanguages(connection, language);
   const words = languages.length === 0 ? undefined : termQuery(sanitizeText(query.text), languages);
   if (words === undefined) return undefined;
   const conditions: TermQuery[] = [];
   if (room !== undefined) conditions.push({ phrase: [roomMark(sanitizeText(room))] });
+  if (rooms !== undefined) {
+    conditions.push({ any: rooms.map((prefix) => ({ phrase: [prefixMark(prefix)] })) });
+  }
   if (language !== undefined) conditions.push({ phrase: [languageMark(language)] });
   if (since !== undefined || until !== undefined) conditions.push(timeQuery(since, until));
   const terms = addConditions(words, conditions);
@@ -169,6 +174,7 @@ async function describeHits(
   return found.flatMap(({ transcriptionId, searchKey: _, ...segment }): WordHit[] => {
     const transcribed = byId.get(transcriptionId);
     if (transcribed === undefined || (room !== undefined && transcribed.row.room !== room)) return [];
+    if (!isOfRooms(transcribed.row.room, query.rooms)) return [];
     const pieces = splitAtWords(segment.text, text, segment.language);
     return [
       { segment, transcription: toTranscription(transcribed.row), hasTracks: transcribed.hasTracks, pieces },

@@ -10,6 +10,8 @@ const makeKey = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
   id,
   name: id,
   scopes: ['read'],
+  rooms: null,
+  limits: null,
   secret: `sealed ${id}`,
   createdAt: NOW,
   expiresAt: null,

@@ -132,6 +132,7 @@ describe('an API key', () => {
       name: 'a program',
       isRoot: false,
       scopes: ['recordings'],
+      rooms: null,
       expiresAt: '2026-01-31T10:30:00.000Z',
       limits: expect.any(Object),
     });
@@ -140,6 +141,7 @@ describe('an API key', () => {
       name: 'root',
       isRoot: true,
       scopes: [...SCOPES],
+      rooms: null,
       expiresAt: null,
     });
   });

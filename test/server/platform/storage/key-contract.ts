@@ -19,6 +19,8 @@ export function describeKeys(engine: string, prepare: () => Promise<TestDatabase
       id,
       name: 'a program',
       scopes: ['read', 'rooms'],
+      rooms: null,
+      limits: null,
       secret: `sealed ${id}`,
       createdAt: 1000,
       expiresAt: null,

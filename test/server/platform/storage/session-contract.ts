@@ -93,6 +93,27 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
       ]);
     });
 
+    it('are counted while they are open, with the people in them, by the beginnings of their names', async () => {
+      await open('RM_1', { name: 'acme-1' });
+      await open('RM_2', { name: 'acme-2' });
+      await open('RM_3', { name: 'acme-3', endedAt: 9000 });
+      await open('RM_4', { name: 'acme' });
+      await stay('ada', [1000, null], { roomSid: 'RM_1' });
+      await stay('bob', [1000, 2000], { roomSid: 'RM_1' });
+      await stay('eve', [1000, null], { roomSid: 'RM_2' });
+      await stay('zoe', [1000, null], { roomSid: 'RM_4' });
+      const query = { rooms: ['acme-'], limit: 9 };
+      expect(await store.sessions.countOpen(query)).toBe(2);
+      expect(await store.sessions.countOpen({ ...query, except: 'acme-1' })).toBe(1);
+      expect(await store.sessions.countOpen({ ...query, limit: 1 })).toBe(1);
+      expect(await store.sessions.countPresent(query)).toBe(2);
+      expect(await store.sessions.countPresent({ ...query, except: 'acme-1', identity: 'ada' })).toBe(1);
+      expect([await store.sessions.isOpen('acme-1'), await store.sessions.isOpen('acme-3')]).toEqual([
+        true,
+        false,
+      ]);
+    });
+
     it('count identities, concurrent identities, and the time of all together', async () => {
       await open('RM_1', { endedAt: 9000 });
       await stay('ada', [1000, 5000]);

@@ -10,6 +10,7 @@ export function newWebhook(id: string, changes: Partial<Webhook> = {}): Webhook 
     previousSecretUntil: null,
     ordering: 'none',
     createdBy: 'root',
+    rooms: null,
     createdAt: 100,
     updatedAt: 100,
     ...changes,

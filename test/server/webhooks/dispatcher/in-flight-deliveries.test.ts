@@ -34,6 +34,7 @@ function makeJob(id: string, options: JobOptions = {}): DeliveryJob {
       events: ['*'],
       ordering: 'none',
       createdBy: 'root',
+      rooms: null,
       createdAt: 1,
       updatedAt: 1,
       ...secrets,

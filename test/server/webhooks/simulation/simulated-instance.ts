@@ -89,6 +89,7 @@ export function pickWebhook(number: number, ordering: WebhookOrdering): Webhook 
     previousSecretUntil: null,
     ordering,
     createdBy: 'root',
+    rooms: null,
     createdAt: NOW + number,
     updatedAt: NOW,
   };

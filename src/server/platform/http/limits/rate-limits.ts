@@ -21,9 +21,15 @@ export type Rates = {
 
 export function createRates(limits: RateLimits, clock: Clock): Rates {
   const byKey = createLimiter(limits.api, clock);
+  const ofOwnLimits = createRateLimiter(Number.POSITIVE_INFINITY, () => clock.monotonic());
   const byAddress = createLimiter(limits.public, clock);
   const counters: Readonly<Record<Security, (request: FastifyRequest) => RateLimitState | undefined>> = {
-    signed: ({ caller, rawBody }) => byKey?.count(requireCaller(caller).keyId, toCost(rawBody.length)),
+    signed: ({ caller, rawBody }) => {
+      const { keyId, limits: own } = requireCaller(caller);
+      const limit = own?.requestsPerSecond;
+      const limiter = limit === undefined ? byKey : (byKey ?? ofOwnLimits);
+      return limiter?.count(keyId, { cost: toCost(rawBody.length), limit });
+    },
     public: ({ ip }) => byAddress?.count(toCountedAddress(ip)),
     // The media server does not retry after a 429.
     'media-server': () => undefined,
@@ -136,15 +142,18 @@ type RateLimitState = {
 type Window = { readonly startedAt: number; count: number };
 
 type RateLimiter = {
-  /** Counts a request of the key, as `cost` requests. */
-  readonly count: (key: string, cost?: number) => RateLimitState;
+  /** Counts a request of the key, as `cost` requests. `limit` is a lower one of this key. */
+  readonly count: (key: string, request?: CountedRequest) => RateLimitState;
   /** Returns the state that a request would meet now, without counting it. */
   readonly peek: (key: string) => RateLimitState;
 };
 
-function createRateLimiter(limit: number, monotonic: () => number): RateLimiter {
+type CountedRequest = { readonly cost?: number; readonly limit?: number | undefined };
+
+function createRateLimiter(limitOfAll: number, monotonic: () => number): RateLimiter {
   const windows = new Map<string, Window>();
-  const count = (key: string, cost = 1): RateLimitState => {
+  const count = (key: string, { cost = 1, limit: own = limitOfAll }: CountedRequest = {}): RateLimitState => {
+    const limit = Math.min(own, limitOfAll);
     const at = monotonic();
     let window = windows.get(key);
     if (window === undefined || at - window.startedAt >= WINDOW_MS) {
@@ -164,7 +173,7 @@ function createRateLimiter(limit: number, monotonic: () => number): RateLimiter 
       resetSeconds: Math.ceil((window.startedAt + WINDOW_MS - at) / 1000),
     };
   };
-  return { count, peek: (key) => count(key, 0) };
+  return { count, peek: (key) => count(key, { cost: 0 }) };
 }
 
 function forgetOldest(windows: Map<string, Window>): void {

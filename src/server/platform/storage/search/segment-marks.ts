@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MAX_PREFIX_LENGTH, MOST_PREFIX_PARTS, PREFIX_ENDS } from '../../../../contract/keys.ts';
 import type { TermQuery } from './term-query.ts';
 
 /*
@@ -28,12 +29,25 @@ export function segmentMarks({ room, language, startedAt }: Marked): readonly st
   const times = Array.from({ length: LEVELS }, (_, level) =>
     timeMark(level, Math.floor(span / SPANS ** level)),
   );
-  return [roomMark(room), languageMark(language), ...times];
+  return [roomMark(room), ...prefixMarks(room), languageMark(language), ...times];
 }
 
 /** A name may have any characters, and a term only letters and digits. */
 export function roomMark(room: string): string {
   return `r:${createHash('sha256').update(room).digest('hex').slice(0, 16)}`;
+}
+
+/** The mark of all rooms whose names begin so, up to and with a character that ends a part of a name. */
+export function prefixMark(prefix: string): string {
+  return `p:${roomMark(prefix).slice(2)}`;
+}
+
+const PREFIX_END = new RegExp(`[${PREFIX_ENDS}]`, 'g');
+
+/** The marks of all prefixes that a key with the room can have. */
+function prefixMarks(room: string): readonly string[] {
+  const ends = [...room.slice(0, MAX_PREFIX_LENGTH).matchAll(PREFIX_END)].slice(0, MOST_PREFIX_PARTS);
+  return ends.map(({ index }) => prefixMark(room.slice(0, index + 1)));
 }
 
 /** The mark of the first part of a BCP 47 tag. */

@@ -1,0 +1,46 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { RoomPrefixes } from '../../../contract/keys.ts';
+import type { SqlDialect } from './engine.ts';
+
+/*
+ * A key for a part of the rooms sees what belongs to rooms whose names begin with one of its prefixes. A list for such a key
+ * filters in its query, and what the query costs does not depend on how much others have stored.
+ */
+
+/** The ranges of names that begin so, so that an index is used. U+10FFFF is no character, and is sorted last. */
+export function beginsWith(column: RawBuilder<unknown>, prefixes: RoomPrefixes): RawBuilder<boolean> {
+  const ranges = prefixes.map(
+    (prefix) => sql`(${column} >= ${prefix} and ${column} < ${`${prefix}\u{10FFFF}`})`,
+  );
+  return sql<boolean>`(${sql.join(ranges, sql` or `)})`;
+}
+
+/** What a list reads: the table, its key, and its column with the names of rooms. */
+export type ListedTable = { readonly table: string; readonly key: string; readonly room: string };
+
+/** Rows of a key that are found by their room, and sorted. Of more, one in so many of the others is its own. */
+const MOST_SORTED = 5_000;
+
+/**
+ * Returns the condition of a list that is ordered by time. The rows of a key with few are found by the index of rooms. Those
+ * of a key with many are met soon on the way through the index of times.
+ */
+export async function withinRooms<Tables>(
+  { db, dialect }: { readonly db: Kysely<Tables>; readonly dialect: SqlDialect },
+  { table, key, room }: ListedTable,
+  prefixes: RoomPrefixes,
+): Promise<{ readonly condition: RawBuilder<boolean>; readonly isFew: boolean }> {
+  const isWithin = beginsWith(sql.ref(room), prefixes);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (
+      select 1 from ${sql.table(table)} where ${isWithin} limit ${MOST_SORTED + 1}
+    ) as found`.execute(db);
+  if (Number(rows[0]?.count) > MOST_SORTED) {
+    // The sign keeps SQLite, which has no figures about the names, from the index of rooms.
+    const column = dialect.engine === 'SQLite' ? sql`+${sql.ref(room)}` : sql.ref(room);
+    return { condition: beginsWith(column, prefixes), isFew: false };
+  }
+  const own = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${isWithin}`;
+  const isOwn = dialect.engine === 'SQLite' ? sql`in (${own})` : sql`= any(array(${own}))`;
+  return { condition: sql<boolean>`${sql.ref(key)} ${isOwn}`, isFew: true };
+}
