@@ -1955,8 +1955,24 @@ type KeyCreate struct {
 	Scopes []string `json:"scopes"`
 	// Only rooms whose names begin with one of these: the key sees and changes nothing of others. Without it, all rooms
 	Rooms []string `json:"rooms,omitempty"`
+	// Limits of this key
+	Limits *KeyCreateLimits `json:"limits,omitempty"`
 	// Seconds until the key expires; without it, the key is valid until it is revoked
 	Ttl *int64 `json:"ttl,omitempty"`
+}
+
+// KeyCreateLimits: Limits of this key.
+type KeyCreateLimits struct {
+	// Webhooks that it may register
+	Webhooks *int64 `json:"webhooks,omitempty"`
+	// Rooms of its own that may be open at once
+	Rooms *int64 `json:"rooms,omitempty"`
+	// People who may be in its rooms at once
+	Participants *int64 `json:"participants,omitempty"`
+	// Participant minutes in its rooms in a month, in UTC
+	MinutesPerMonth *int64 `json:"minutesPerMonth,omitempty"`
+	// Requests in a second to one instance, if RATE_LIMIT_API is not lower
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
 }
 
 // Key: An API key beside the root key.
@@ -1975,6 +1991,8 @@ type Key struct {
 	Scopes []string `json:"scopes"`
 	// The rooms of the key, by the beginnings of their names; null for all rooms
 	Rooms []string `json:"rooms"`
+	// The limits that the key was made with; null for those of the service alone
+	Limits *KeyLimits `json:"limits"`
 	// Only an active key is accepted. One of active, expired, revoked.
 	Status string `json:"status"`
 	// When the key was created
@@ -1985,6 +2003,20 @@ type Key struct {
 	RevokedAt *string `json:"revokedAt"`
 	// The secret to sign with; only in the response to the creation
 	Secret *string `json:"secret,omitempty"`
+}
+
+// KeyLimits: The limits that the key was made with; null for those of the service alone.
+type KeyLimits struct {
+	// Webhooks that it may register
+	Webhooks *int64 `json:"webhooks,omitempty"`
+	// Rooms of its own that may be open at once
+	Rooms *int64 `json:"rooms,omitempty"`
+	// People who may be in its rooms at once
+	Participants *int64 `json:"participants,omitempty"`
+	// Participant minutes in its rooms in a month, in UTC
+	MinutesPerMonth *int64 `json:"minutesPerMonth,omitempty"`
+	// Requests in a second to one instance, if RATE_LIMIT_API is not lower
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
 }
 
 // KeyList: A page of API keys.
@@ -2027,6 +2059,14 @@ type OwnKeyLimits struct {
 	Vocabularies OwnKeyLimitsVocabularies `json:"vocabularies"`
 	// Blocks by the key that have not ended
 	Blocks OwnKeyLimitsBlocks `json:"blocks"`
+	// Rooms of the key that are open
+	Rooms *OwnKeyLimitsRooms `json:"rooms,omitempty"`
+	// People in the rooms of the key
+	Participants *OwnKeyLimitsParticipants `json:"participants,omitempty"`
+	// Participant minutes in the rooms of the key in this month, a minute old at most
+	MinutesPerMonth *OwnKeyLimitsMinutesPerMonth `json:"minutesPerMonth,omitempty"`
+	// Requests in a second to one instance
+	RequestsPerSecond *OwnKeyLimitsRequestsPerSecond `json:"requestsPerSecond,omitempty"`
 }
 
 // OwnKeyLimitsWebhooks: Webhooks that the key has registered.
@@ -2049,6 +2089,36 @@ type OwnKeyLimitsVocabularies struct {
 type OwnKeyLimitsBlocks struct {
 	// How many there are now
 	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
+}
+
+// OwnKeyLimitsRooms: Rooms of the key that are open.
+type OwnKeyLimitsRooms struct {
+	// How many there are now
+	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
+}
+
+// OwnKeyLimitsParticipants: People in the rooms of the key.
+type OwnKeyLimitsParticipants struct {
+	// How many there are now
+	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
+}
+
+// OwnKeyLimitsMinutesPerMonth: Participant minutes in the rooms of the key in this month, a minute old at most.
+type OwnKeyLimitsMinutesPerMonth struct {
+	// How many there are now
+	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
+}
+
+// OwnKeyLimitsRequestsPerSecond: Requests in a second to one instance.
+type OwnKeyLimitsRequestsPerSecond struct {
 	// How many there may be
 	Limit int64 `json:"limit"`
 }

@@ -2138,8 +2138,25 @@ class KeyCreate(_KeyCreateRequired, total=False):
     # Only rooms whose names begin with one of these: the key sees and changes nothing of others. Without it, all
     # rooms
     rooms: list[str]
+    # Limits of this key
+    limits: KeyCreateLimits
     # Seconds until the key expires; without it, the key is valid until it is revoked
     ttl: int
+
+
+class KeyCreateLimits(TypedDict, total=False):
+    """Limits of this key"""
+
+    # Webhooks that it may register
+    webhooks: int
+    # Rooms of its own that may be open at once
+    rooms: int
+    # People who may be in its rooms at once
+    participants: int
+    # Participant minutes in its rooms in a month, in UTC
+    minutesPerMonth: int
+    # Requests in a second to one instance, if RATE_LIMIT_API is not lower
+    requestsPerSecond: int
 
 
 class _KeyRequired(TypedDict):
@@ -2156,6 +2173,8 @@ class _KeyRequired(TypedDict):
     scopes: list[Literal["read", "tokens", "rooms", "ingress", "recordings", "webhooks", "admin"]]
     # The rooms of the key, by the beginnings of their names; null for all rooms
     rooms: Optional[list[str]]
+    # The limits that the key was made with; null for those of the service alone
+    limits: Optional[KeyLimits]
     # Only an active key is accepted
     status: Literal["active", "expired", "revoked"]
     # When the key was created
@@ -2171,6 +2190,21 @@ class Key(_KeyRequired, total=False):
 
     # The secret to sign with; only in the response to the creation
     secret: str
+
+
+class KeyLimits(TypedDict, total=False):
+    """The limits that the key was made with; null for those of the service alone"""
+
+    # Webhooks that it may register
+    webhooks: int
+    # Rooms of its own that may be open at once
+    rooms: int
+    # People who may be in its rooms at once
+    participants: int
+    # Participant minutes in its rooms in a month, in UTC
+    minutesPerMonth: int
+    # Requests in a second to one instance, if RATE_LIMIT_API is not lower
+    requestsPerSecond: int
 
 
 class KeyList(TypedDict):
@@ -2209,15 +2243,26 @@ class OwnKey(_OwnKeyRequired, total=False):
     limits: OwnKeyLimits
 
 
-class OwnKeyLimits(TypedDict):
-    """What the key may have only so many of; absent for the root key. Later versions may add kinds"""
-
+class _OwnKeyLimitsRequired(TypedDict):
     # Webhooks that the key has registered
     webhooks: OwnKeyLimitsWebhooks
     # Rooms to which the key gave a vocabulary
     vocabularies: OwnKeyLimitsVocabularies
     # Blocks by the key that have not ended
     blocks: OwnKeyLimitsBlocks
+
+
+class OwnKeyLimits(_OwnKeyLimitsRequired, total=False):
+    """What the key may have only so many of; absent for the root key. Later versions may add kinds"""
+
+    # Rooms of the key that are open
+    rooms: OwnKeyLimitsRooms
+    # People in the rooms of the key
+    participants: OwnKeyLimitsParticipants
+    # Participant minutes in the rooms of the key in this month, a minute old at most
+    minutesPerMonth: OwnKeyLimitsMinutesPerMonth
+    # Requests in a second to one instance
+    requestsPerSecond: OwnKeyLimitsRequestsPerSecond
 
 
 class OwnKeyLimitsWebhooks(TypedDict):
@@ -2243,6 +2288,40 @@ class OwnKeyLimitsBlocks(TypedDict):
 
     # How many there are now
     used: int
+    # How many there may be
+    limit: int
+
+
+class OwnKeyLimitsRooms(TypedDict):
+    """Rooms of the key that are open"""
+
+    # How many there are now
+    used: int
+    # How many there may be
+    limit: int
+
+
+class OwnKeyLimitsParticipants(TypedDict):
+    """People in the rooms of the key"""
+
+    # How many there are now
+    used: int
+    # How many there may be
+    limit: int
+
+
+class OwnKeyLimitsMinutesPerMonth(TypedDict):
+    """Participant minutes in the rooms of the key in this month, a minute old at most"""
+
+    # How many there are now
+    used: int
+    # How many there may be
+    limit: int
+
+
+class OwnKeyLimitsRequestsPerSecond(TypedDict):
+    """Requests in a second to one instance"""
+
     # How many there may be
     limit: int
 
