@@ -74,6 +74,16 @@ describe('keys', () => {
     expect([limited.code, limited.stderr]).toEqual([2, expect.stringContaining('rooms=NUMBER')]);
   });
 
+  it('for a part of the rooms pass rtc doctor, which skips what is about all rooms', async () => {
+    const key = await make('acme --scope admin --rooms acme-');
+    const { code, stdout } = await rtc('doctor --json check,status,detail', as(key));
+    const checks = JSON.parse(stdout) as readonly Record<string, string>[];
+    const of = (name: string) => checks.find(({ check }) => check === name);
+    expect(code, stdout).toBe(0);
+    expect(of('API key')?.detail).toContain('has the scopes admin for rooms that begin with acme-');
+    expect(of('ingress')).toMatchObject({ status: 'skipped', detail: 'needs a key for all rooms' });
+  });
+
   it('can be stored in a profile, which shows their id', async () => {
     const key = await make('profiled --scope read');
     const env = { XDG_CONFIG_HOME: configHome, RTC_URL: '', RTC_API_KEY: '', RTC_API_SECRET: '' };

@@ -67,6 +67,10 @@ async function checkRooms(
 ): Promise<readonly Check[]> {
   const { context, client } = deps;
   const error = await catchError(() => client.ingress.list(NO_ROOM, callOptions(context)));
+  if (error?.code === 'room-not-found') {
+    const needy = ['ingress', 'events', 'recording'] as const;
+    return [...own, ...needy.map((check) => skipped(check, 'needs a key for all rooms'))];
+  }
   const events = withProbe ? await probeEvents(deps) : skipped('events', 'needs a test room', PROBE);
   // The list needs no worker, but the media server keeps it in Redis.
   if (error?.code === 'media-worker-unavailable') return withoutRedis(own, events);
@@ -265,9 +269,10 @@ async function checkKey({
   }
 }
 
-function describeKey({ id, name, isRoot, scopes, expiresAt }: OwnKey, nowMs: number): Check {
+function describeKey({ id, name, isRoot, scopes, rooms, expiresAt }: OwnKey, nowMs: number): Check {
   if (isRoot) return ok(CHECK, 'the root key, which may do everything');
-  const said = `${id} (${name}) has the scopes ${scopes.join(', ')}`;
+  const part = rooms === null ? '' : ` for rooms that begin with ${rooms.join(' or ')}`;
+  const said = `${id} (${name}) has the scopes ${scopes.join(', ')}${part}`;
   if (expiresAt === null) return ok(CHECK, said);
   const endsAt = Date.parse(expiresAt);
   const detail = `${said}; it ends ${formatRelative(endsAt, nowMs)}`;
