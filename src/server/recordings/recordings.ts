@@ -73,7 +73,7 @@ export async function getRecording(deps: LibraryDeps, recordingId: string): Prom
  * Finds a recording by egress id, which the specification calls recordingId, or by our own id. Throws recording-not-
  * found.
  */
-export async function findRecording(
+async function findRecording(
   { store }: Pick<EgressStateDeps, 'store'>,
   recordingId: string,
 ): Promise<Recording> {
