@@ -39,6 +39,7 @@ function unpackedExport([name, value]: readonly [string, unknown]): string {
   if (typeof value !== 'function') return `export const ${name} = ${JSON.stringify(value)};`;
   const result: unknown = value();
   if (typeof result !== 'function') return `export function ${name}() { return ${JSON.stringify(result)}; }`;
+  if (!name.endsWith('Blocks')) throw new Error(`${name} returns a function, and is no reader of blocks`);
   // A reader of the blocks of a letter. A function of its own for each keeps the others uncompiled.
   const blocks = PLACE_LETTERS.map((letter) => `function() { return ${JSON.stringify(result(letter))}; }`);
   return `export function ${name}() { const blocks = [${blocks}]; return (letter) => blocks[letter](); }`;
