@@ -5,37 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccessToken } from 'livekit-server-sdk';
 import { openStore } from '../../../src/server/app/create-store.ts';
-import type { Store } from '../../../src/server/app/store.ts';
 import { createLog } from '../../../src/server/platform/pino-log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import type { WorkerKind } from '../../../src/server/transcription/store.ts';
 import { type Started, startRtc } from '../../../test/cli/support/process.ts';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
-import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
+import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { mediaServerSettings } from '../../support/signed-client.ts';
 
 /** A database, a media server, and programs as a user starts them. */
-export type SpeechStage = {
-  readonly store: Store;
-  readonly livekit: Livekit;
-  readonly recordingDir: string;
-  /** Starts a built `rtc` command on this database. It ends with the stage. */
-  readonly start: (argv: readonly string[], settings?: Readonly<Record<string, string>>) => Started;
-  readonly startWorker: (kind: WorkerKind) => Promise<BenchWorker>;
-  readonly close: () => Promise<void>;
-};
+export type SpeechStage = Awaited<ReturnType<typeof openStage>>;
+export type BenchWorker = Awaited<ReturnType<SpeechStage['startWorker']>>;
 
-export type BenchWorker = {
-  /** Everything that it has logged. */
-  readonly output: () => string;
-  /** Peak resident memory of the worker and its current processes, in bytes. */
-  readonly peakBytes: () => number;
-  /** Processor time of these processes, and of those that have ended, in seconds. */
-  readonly processorSeconds: () => number;
-  readonly close: () => Promise<unknown>;
-};
-
-export async function openStage(): Promise<SpeechStage> {
+export async function openStage() {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-speech-'));
   const recordingDir = join(folder, 'recordings');
   await mkdir(recordingDir);
@@ -49,7 +31,8 @@ export async function openStage(): Promise<SpeechStage> {
     ...{ DATA_DIR: folder, RECORDING_DIR: recordingDir, ...mediaServerSettings(livekit) },
   };
   const started: Started[] = [];
-  const start: SpeechStage['start'] = (argv, settings = {}) => {
+  /** Starts a built `rtc` command on this database. It ends with the stage. */
+  const start = (argv: readonly string[], settings: Readonly<Record<string, string>> = {}): Started => {
     const program = startRtc(argv, { env: { ...environment, ...settings } });
     started.push(program);
     return program;
@@ -60,12 +43,14 @@ export async function openStage(): Promise<SpeechStage> {
   };
   return {
     ...{ store, livekit, recordingDir, start },
-    startWorker: async (kind) => {
+    startWorker: async (kind: WorkerKind) => {
       const worker = start(['worker', kind]);
       await worker.seen(/"working"/);
       return {
         output: worker.output,
+        /** Peak resident memory of the worker and its current processes. */
         peakBytes: () => readPeakBytes(worker.child.pid),
+        /** Processor time of these processes, and of those that have ended. */
         processorSeconds: () => readProcessorSeconds(worker.child.pid),
         close: () => stop(worker),
       };

@@ -12,18 +12,10 @@ import {
   STORED_OPERATIONS,
   unexpectedLines,
 } from '../../support/callers.ts';
-import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
+import { mediaServerSettings, startService } from '../../support/signed-client.ts';
 
 /** One instance of the service on SQLite, and a real LiveKit with its Redis. */
-export type MediaStage = {
-  readonly client: SignedClient;
-  readonly mediaSecret: string;
-  readonly livekit: () => Livekit;
-  /** Restarts a killed LiveKit at the same address. */
-  readonly startLivekitAgain: () => Promise<void>;
-  readonly killRedis: () => Promise<void>;
-  readonly startRedisAgain: () => Promise<void>;
-};
+export type MediaStage = Awaited<ReturnType<typeof startMediaStage>>;
 
 export type MediaStageOptions = {
   readonly connections: number;
@@ -34,7 +26,7 @@ export type MediaStageOptions = {
 export async function startMediaStage(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   { connections, toUrl = async ({ url }) => url }: MediaStageOptions,
-): Promise<MediaStage> {
+) {
   const mediaSecret = randomBytes(24).toString('hex');
   let redis: Redis = await startRedis();
   cleanUp(() => redis.close());
@@ -52,13 +44,11 @@ export async function startMediaStage(
   };
 }
 
-type Restartable = Pick<MediaStage, 'livekit' | 'startLivekitAgain'>;
-
 /** Starts a LiveKit that can be started again at its address after it was killed. */
 export async function startRestartable(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   options: NonNullable<Parameters<typeof startLivekit>[0]>,
-): Promise<Restartable> {
+) {
   let livekit = await startLivekit(options);
   cleanUp(() => livekit.close());
   const port = Number(new URL(livekit.httpUrl).port);

@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
-import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
+import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Livekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from '../../../test/support/parts/run-part.ts';
 import type { ExperimentContext } from '../../experiment.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
-import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
+import { mediaServerSettings, startService } from '../../support/signed-client.ts';
 import { startRestartable } from '../media/media-stage.ts';
 
 /** One of two LiveKit nodes. It gets a new id at each start. */
@@ -20,19 +20,9 @@ export type Node = {
 };
 
 /** Two LiveKit nodes that share one Redis behind a balancer, and one instance of the service. */
-export type NodeStage = {
-  readonly client: SignedClient;
-  readonly mediaSecret: string;
-  readonly receiver: Receiver;
-  readonly nodes: readonly [Node, Node];
-  /** Resolves to the id of the node that hosts the room, as LiveKit stores it in Redis. */
-  readonly findHolder: (room: string) => Promise<string | undefined>;
-};
+export type NodeStage = Awaited<ReturnType<typeof startNodeStage>>;
 
-export async function startNodeStage(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
-  connections: number,
-): Promise<NodeStage> {
+export async function startNodeStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>, connections: number) {
   const mediaSecret = randomBytes(24).toString('hex');
   const redis = cleanUp(await startRedis());
   const reader = createClient({ url: redis.url });
@@ -70,14 +60,13 @@ export async function startNodeStage(
   await client.call('POST', '/v1/webhooks', { url: receiver.url });
   return {
     ...{ client, receiver, mediaSecret, nodes },
-    findHolder: async (room) => (await reader.hGet('room_node_map', room)) ?? undefined,
+    /** Resolves to the id of the node that hosts the room, as LiveKit stores it in Redis. */
+    findHolder: async (room: string) => (await reader.hGet('room_node_map', room)) ?? undefined,
   };
 }
 
-type LivekitBalancer = { readonly port: number; readonly close: () => Promise<void> };
-
 /** HAProxy with health checks in front of several LiveKit nodes, as LiveKit's documentation recommends. */
-function startLivekitBalancer(nodePorts: readonly number[]): Promise<LivekitBalancer> {
+function startLivekitBalancer(nodePorts: readonly number[]) {
   return withFreshPorts(async () => {
     const port = await freePort();
     const folder = await mkdtemp(join(tmpdir(), 'rtc-balancer-'));

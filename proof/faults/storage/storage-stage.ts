@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import {
   type MediaKeys,
   mediaWebhook,
@@ -22,11 +21,7 @@ import {
 import { type FaultStage, type InjectedFault, injectFaults } from '../../support/faults.ts';
 import { namesOfStoredEvents, type SignedClient, startService } from '../../support/signed-client.ts';
 import { percentile } from '../../support/statistics.ts';
-import {
-  countUndelivered,
-  type DeliveryObserver,
-  startDeliveryObserver,
-} from '../chaos/delivery-observer.ts';
+import { countUndelivered, startDeliveryObserver } from '../chaos/delivery-observer.ts';
 
 const STORED_CALLERS = 8;
 const FREE_CALLERS = 2;
@@ -34,25 +29,14 @@ const PAUSE_MS = 40;
 const WEBHOOKS = 2;
 
 /** One instance of the service, callers, and a receiver of its webhooks. */
-type StorageStage = {
-  readonly fleet: Fleet;
-  readonly instance: FleetInstance;
-  readonly client: SignedClient;
-  readonly observer: DeliveryObserver;
-  readonly book: WebhookBook;
-  /** Runs callers that need the database and callers that do not, until the signal. */
-  readonly call: (signal: AbortSignal, name: string) => Promise<Calls>;
-  /** Whether the service accepts a write. */
-  readonly acceptsWrites: () => Promise<boolean>;
-};
-
+type StorageStage = Awaited<ReturnType<typeof startStorageStage>>;
 type Calls = { readonly stored: Ledger; readonly free: Ledger };
 
 export async function startStorageStage(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   environment: Readonly<Record<string, string>>,
   random: Random,
-): Promise<StorageStage> {
+) {
   const media: MediaKeys = { apiKey: MEDIA_KEY, apiSecret: randomBytes(24).toString('hex') };
   const mediaKeys = { LIVEKIT_API_KEY: media.apiKey, LIVEKIT_API_SECRET: media.apiSecret };
   const { fleet, instance, client } = await startService(
@@ -64,7 +48,8 @@ export async function startStorageStage(
   const shared = { outside: client, inside: client, random, pauseMs: PAUSE_MS, mediaSecret: media.apiSecret };
   return {
     ...{ fleet, instance, client, observer, book },
-    call: async (signal, name) => {
+    /** Runs callers that need the database and callers that do not, until the signal. */
+    call: async (signal: AbortSignal, name: string) => {
       const prefix = name.replaceAll(/[^a-z0-9]+/g, '-');
       const operations = [...STORED_OPERATIONS, keepWebhooks(book)];
       const [stored, free] = await Promise.all([
@@ -73,6 +58,7 @@ export async function startStorageStage(
       ]);
       return { stored, free };
     },
+    /** Whether the service accepts a write. */
     acceptsWrites: () => acceptsWrites(client, media),
   };
 }

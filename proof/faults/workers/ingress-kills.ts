@@ -17,7 +17,7 @@ import type { Experiment, ExperimentContext, Findings } from '../../experiment.t
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { findWithin } from '../../support/poll.ts';
-import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
+import { mediaServerSettings, startService } from '../../support/signed-client.ts';
 
 /** LiveKit removes a participant whose process died after some 20 s; the push begins again as soon as a worker takes it. */
 const BOUND_SECONDS = 60;
@@ -156,22 +156,11 @@ async function isSeen(isSo: () => Promise<boolean>): Promise<boolean> {
 }
 
 /** A real LiveKit with its Redis and its ingress service, a browser, one instance of the service, and a receiver of its webhooks. */
-type IngressStage = {
-  readonly client: SignedClient;
-  /** LiveKit's own state of the ingress, such as 1 for buffering and 2 for publishing. */
-  readonly readState: (ingressId: string) => Promise<number | undefined>;
-  readonly killWorker: () => Promise<void>;
-  readonly startWorkerAgain: () => Promise<void>;
-  /** Pushes to an ingress again and again until the push is closed. */
-  readonly startPush: (endpoint: WhipEndpoint, kind: PushKind) => Promise<Push>;
-  /** The events of the ingress that the webhook got. */
-  readonly listEvents: (ingressId: string) => readonly Received[];
-  readonly isSigned: (received: Received) => boolean;
-};
+type IngressStage = Awaited<ReturnType<typeof startIngressStage>>;
 
 type PushKind = (typeof INGRESS_TYPES)[number];
 
-async function startIngressStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<IngressStage> {
+async function startIngressStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>) {
   const [rtmpPort, whipPort, port] = [await freePort(), await freePort(), await freePort()];
   const redis = cleanUp(await startRedis());
   const webhookUrl = `http://127.0.0.1:${port}/livekit/webhook`;
@@ -195,18 +184,21 @@ async function startIngressStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>
   const ingresses = new IngressClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
   return {
     client,
-    readState: async (wanted) =>
+    /** LiveKit's own state of the ingress, such as 1 for buffering and 2 for publishing. */
+    readState: async (wanted: string) =>
       (await ingresses.listIngress({})).find(({ ingressId }) => ingressId === wanted)?.state?.status,
     killWorker: () => worker.kill(),
     startWorkerAgain: async () => {
       worker = await startIngress(addresses);
     },
-    startPush: async ({ url, streamKey }, kind) =>
+    /** Pushes to an ingress again and again until the push is closed. */
+    startPush: async ({ url, streamKey }: WhipEndpoint, kind: PushKind): Promise<Push> =>
       kind === 'rtmp'
         ? keepPushing(`${url}/${streamKey}`)
         : await keepPushingByWhip(browser, { url, streamKey }),
-    listEvents: (ingressId) => receiver.received.filter(({ body }) => body.ingress?.ingressId === ingressId),
-    isSigned: (received) =>
+    listEvents: (ingressId: string) =>
+      receiver.received.filter(({ body }) => body.ingress?.ingressId === ingressId),
+    isSigned: (received: Received) =>
       received.headers['x-service-webhook-signature'] ===
       expectedSignatures(received, String(json.secret)).specified,
   };

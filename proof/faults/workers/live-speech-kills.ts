@@ -13,14 +13,13 @@ import { type Experiment, type ExperimentContext, type Findings, makeFolder } fr
 import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { pollEvery } from '../../support/poll.ts';
-import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
+import { mediaServerSettings, startService } from '../../support/signed-client.ts';
 import {
   countTranscriptionEvents,
   type Statement,
   startVictim,
   startWorkerProcess,
   type Victim,
-  type WorkerSettings,
 } from '../../support/worker-process.ts';
 import { enter } from '../nodes/people.ts';
 
@@ -261,16 +260,9 @@ async function stop({ client }: LiveStage, room: string): Promise<number> {
 }
 
 /** A real LiveKit, one instance of the service on PostgreSQL that receives its webhooks, and settings for live workers. */
-type LiveStage = WorkerSettings & {
-  readonly client: SignedClient;
-  readonly databaseVersion: string;
-  /** The session id of the worker's participant in the room; undefined if none is there. */
-  readonly findAgent: (room: string) => Promise<string | undefined>;
-  /** The worker that holds the transcription; null if none does. */
-  readonly findOwner: (transcriptionId: string) => Promise<string | null>;
-};
+type LiveStage = Awaited<ReturnType<typeof startLiveStage>>;
 
-async function startLiveStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<LiveStage> {
+async function startLiveStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>) {
   const database = cleanUp(await startPostgresServer());
   const port = await freePort();
   const livekit = cleanUp(await startLivekit({ webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` }));
@@ -287,11 +279,13 @@ async function startLiveStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): 
   cleanUp(() => rows.end());
   return {
     ...{ client, settings, databaseUrl: database.url, databaseVersion: database.version },
-    findAgent: async (room) => {
+    /** The session id of the worker's participant in the room; undefined if none is there. */
+    findAgent: async (room: string) => {
       const people = await rooms.listParticipants(room);
       return people.find(({ identity }) => identity.startsWith('stt-live-'))?.sid;
     },
-    findOwner: async (id) => {
+    /** The worker that holds the transcription; null if none does. */
+    findOwner: async (id: string): Promise<string | null> => {
       const found = await rows.query('select "leaseOwner" from transcriptions where id = $1', [id]);
       return found.rows[0]?.leaseOwner ?? null;
     },

@@ -78,7 +78,9 @@ async function reachForbidden(
   };
 }
 
-type Stage = Pick<Target, 'fleet' | 'instance' | 'livekit'> & { readonly internal: Internal };
+type Stage = Pick<Target, 'fleet' | 'instance' | 'livekit'> & {
+  readonly internal: Awaited<ReturnType<typeof startInternal>>;
+};
 
 type Tally = { refused: number; tested: number; delivered: number; readonly wrong: string[] };
 
@@ -150,18 +152,9 @@ function toHex(address: string): string {
 }
 
 /** A server on every loopback address. One address represents a public server; no other may be reached. */
-type Internal = {
-  readonly port: number;
-  /** Addresses at which forbidden requests arrived. */
-  readonly reached: readonly string[];
-  /** Paths of the requests to the public address. */
-  readonly allowed: readonly string[];
-  readonly close: () => Promise<void>;
-};
-
-async function startInternal(publicAddress: string): Promise<Internal> {
-  const reached: string[] = [];
-  const allowed: string[] = [];
+async function startInternal(publicAddress: string) {
+  /** Addresses and paths of forbidden requests, and of those to the public address. */
+  const [reached, allowed]: [string[], string[]] = [[], []];
   const server = createServer((request, response) => {
     const address = request.socket.localAddress?.replace('::ffff:', '') ?? '';
     (address === publicAddress ? allowed : reached).push(`${address}${request.url}`);

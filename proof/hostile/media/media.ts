@@ -135,16 +135,9 @@ async function transcribeHostile(context: ExperimentContext): Promise<Findings> 
   };
 }
 
-type MediaStage = RecorderStage & {
-  /** The recording whose file is replaced. */
-  readonly recording: { readonly id: string; readonly path: string };
-  readonly memory: MemoryWatch;
-  /** The folder of the worker for temporary files. */
-  readonly temporary: string;
-  readonly hasEnded: () => boolean;
-};
+type MediaStage = Awaited<ReturnType<typeof startStage>>;
 
-async function startStage(context: ExperimentContext, folder: string): Promise<MediaStage> {
+async function startStage(context: ExperimentContext, folder: string) {
   const temporary = await mkdtemp(join(folder, 'temporary-'));
   const settings = { DATA_DIR: join(folder, 'data'), ENCRYPTION_KEY: randomBytes(32).toString('base64') };
   const recorder = await startRecorderStage(context, settings);
@@ -199,7 +192,7 @@ type Outcome = {
 };
 
 /** Records a room, and returns the recording when it has its file. */
-async function recordOnce(stage: RecorderStage): Promise<MediaStage['recording']> {
+async function recordOnce(stage: RecorderStage) {
   const { client } = stage;
   const room = 'hostile-media';
   await client.call('POST', '/v1/rooms', { name: room });
@@ -263,14 +256,8 @@ type Peaks = {
   readonly temporaryBytes: number;
 };
 
-type MemoryWatch = {
-  /** Returns the peaks since the last call. */
-  readonly take: () => Peaks;
-  readonly close: () => void;
-};
-
 /** Looks at the processes of a group and at a folder, 40 times a second. Linux keeps the peak of each process itself. */
-function watchMemory(groupId: number, folder: string): MemoryWatch {
+function watchMemory(groupId: number, folder: string) {
   const none: Peaks = { workerMb: 0, childMb: 0, temporaryBytes: 0 };
   let peaks = none;
   let isLooking = false;
@@ -288,6 +275,7 @@ function watchMemory(groupId: number, folder: string): MemoryWatch {
   };
   const timer = setInterval(() => void look(), LOOK_MS);
   return {
+    /** Returns the peaks since the last call. */
     take: () => {
       const taken = peaks;
       peaks = none;
