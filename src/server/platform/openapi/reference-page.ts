@@ -84,7 +84,6 @@ type Site = {
 /** `allRoutes` returns every route of the service, including these. */
 export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
   const { basePath } = deps;
-  const built = (name: string): Promise<string> => readFile(join(deps.folder, name), 'utf8');
   const prepareLinked = (page: string): Promise<PreparedFile> => prepareText(linkUnder(basePath, page));
   const guide = once(async (): Promise<BuiltGuide> => {
     const { open } = await prepareBrotliFile(join(deps.folder, 'guide.json'));
@@ -115,22 +114,29 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
       example: '# rtc-service',
       prepare: async () => prepareLinked(llmsText(allRoutes(), (await guide()).forModels)),
     }),
+    ...partRoutes(deps.folder, async () => (await site()).contents),
+  ];
+}
+
+/** What the pages load: scripts, styles and what their search reads. */
+function partRoutes(folder: string, readContents: () => Promise<Contents>): readonly Route[] {
+  return [
     ...['start.js', 'site.js', 'search.js', 'reference.css'].map((name) =>
       part({
         path: `/docs/${name}`,
         contentType: name.endsWith('.css') ? 'text/css' : 'text/javascript',
-        prepare: async () => prepareText(await built(name)),
+        prepare: async () => prepareText(await readFile(join(folder, name), 'utf8')),
       }),
     ),
     part({
       path: '/docs/search.json',
       contentType: 'application/json',
-      prepare: async () => prepareText(JSON.stringify(listSections((await site()).contents))),
+      prepare: async () => prepareText(JSON.stringify(listSections(await readContents()))),
     }),
     part({
       path: '/docs/scalar.js',
       contentType: 'text/javascript',
-      prepare: () => prepareBrotliFile(join(deps.folder, 'scalar.js')),
+      prepare: () => prepareBrotliFile(join(folder, 'scalar.js')),
     }),
   ];
 }

@@ -14,6 +14,11 @@ type Typed = {
 
 const EMPTY: Typed = { surname: '', givenName: '', sex: '', birthDate: '', birthplace: '' };
 
+const NAMES = [
+  { key: 'surname', label: 'Surname' },
+  { key: 'givenName', label: 'Given names' },
+] as const;
+
 /** The code of a person. */
 export function MakeCard() {
   const [typed, setTyped] = useState(EMPTY);
@@ -23,22 +28,16 @@ export function MakeCard() {
     <section className="card" aria-labelledby="make-title" lang={READER_LANGUAGE}>
       <h2 id="make-title">{say('Make')}</h2>
       <div className="fields">
-        <label className="field">
-          {say('Surname')}
-          <input
-            value={typed.surname}
-            autoComplete="off"
-            onChange={(event) => change({ surname: event.target.value })}
-          />
-        </label>
-        <label className="field">
-          {say('Given names')}
-          <input
-            value={typed.givenName}
-            autoComplete="off"
-            onChange={(event) => change({ givenName: event.target.value })}
-          />
-        </label>
+        {NAMES.map(({ key, label }) => (
+          <label className="field" key={key}>
+            {say(label)}
+            <input
+              value={typed[key]}
+              autoComplete="off"
+              onChange={(event) => change({ [key]: event.target.value })}
+            />
+          </label>
+        ))}
         <label className="field">
           {say('Sex')}
           <select value={typed.sex} onChange={(event) => change({ sex: readSex(event.target.value) })}>
