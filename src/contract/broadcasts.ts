@@ -279,7 +279,12 @@ export function streamUrlFault(text: string): string | undefined {
   const { username, password, hostname, port, pathname } = new URL(text);
   if (hostname === '') return 'must name a host';
   if (username !== '' || password !== '') return 'must not carry user info';
-  if (text.startsWith('srt:')) return port === '' ? 'must name a port' : undefined;
+  if (text.startsWith('srt:')) {
+    if (port === '') return 'must name a port';
+    return pathname === '' || pathname === '/'
+      ? undefined
+      : 'must have no path: SRT has its streamid in the query';
+  }
   return /^\/[^/].*\/[^/]+$/.test(pathname)
     ? undefined
     : 'must be rtmp://host/app/key, with the stream key last';

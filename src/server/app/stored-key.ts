@@ -26,6 +26,8 @@ const SEALED: readonly Column[] = [
   sealed('apiKeys', 'secret'),
   sealed('idempotentRequests', 'response'),
   sealed('turnSounds', 'sealed'),
+  // URLs of broadcasts that run; those of ended ones are not kept.
+  { ...sealed('recordings', 'outputs'), like: '%"sealed":"%' },
 ];
 
 function sealed<Table extends keyof Tables>(table: Table, column: keyof Tables[Table] & string): Column {

@@ -344,16 +344,29 @@ function toBroadcast(row: Recording): Broadcast {
   };
 }
 
-/** Broadcasts of each state that run, or were stopped a moment ago. */
-const MOST_RUNNING = 1000;
+const ROWS_AT_ONCE = 200;
+
+/** Lists all broadcasts that run, or were stopped a moment ago. */
+async function listRunning(
+  recordings: Pick<RecordingStores['recordings'], 'list'>,
+): Promise<readonly Recording[]> {
+  const rows: Recording[] = [];
+  for (const status of ['starting', 'recording', 'stopped'] as const) {
+    let page: readonly Recording[] = [];
+    do {
+      const after = page.at(-1);
+      page = await recordings.list({ kind: 'broadcast', status, after, limit: ROWS_AT_ONCE });
+      rows.push(...page);
+    } while (page.length === ROWS_AT_ONCE);
+  }
+  return rows;
+}
 
 /** The URLs of running broadcasts, for a rotation of ENCRYPTION_KEY. Those of ended ones are not kept. */
 export const SEALED_BROADCAST_URLS: SealedSecrets<Pick<RecordingStores, 'recordings'>> = {
   name: 'broadcasts',
   list: async ({ recordings }) => {
-    const rows: Recording[] = [];
-    for (const status of ['starting', 'recording', 'stopped'] as const)
-      rows.push(...(await recordings.list({ kind: 'broadcast', status, limit: MOST_RUNNING })));
+    const rows = await listRunning(recordings);
     return rows.flatMap((row) => {
       const { hls, streams } = readOutputs(row);
       const sealed = streams.flatMap((stream) => stream.sealed ?? []);

@@ -339,8 +339,8 @@ describe('ingress', () => {
 
 describe('api', () => {
   it('prints the body as returned', async () => {
-    const { text } = await stack.service.call('GET', '/v1/rooms?limit=1');
-    expect((await rtc('api get /v1/rooms?limit=1')).stdout).toBe(`${text}\n`);
+    const { text } = await stack.service.call('GET', '/v1/keys/self');
+    expect((await rtc('api get /v1/keys/self')).stdout).toBe(`${text}\n`);
   });
 
   it('sends a body from stdin, byte for byte', async () => {

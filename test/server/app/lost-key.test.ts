@@ -57,6 +57,17 @@ describe('a start without the key file', () => {
       (service) => service.call('POST', '/v1/keys', { body: { name: 'program', scopes: ['read'] } }),
     ],
     [
+      'the URL of a broadcast that runs',
+      async () => {
+        const database = new DatabaseSync(join(dataDir, 'rtc.sqlite'));
+        database.exec(`insert into recordings (id, room, status, filepath, "createdAt", kind, outputs) values
+          ('bc_1', 'demo', 'recording', '', 1, 'broadcast', '{"hls":null,"streams":[{"sealed":"a text"}]}'),
+          ('bc_2', 'demo', 'finished', '', 1, 'broadcast', '{"hls":null,"streams":[{"sealed":null}]}')`);
+        database.close();
+        return { status: 200 };
+      },
+    ],
+    [
       'the response to a request with an Idempotency-Key',
       async (service) => {
         const { json } = await service.call('POST', '/v1/webhooks', {

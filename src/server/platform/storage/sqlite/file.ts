@@ -157,7 +157,8 @@ async function readUnchanged<Result>(
 }
 
 /** A column of a table, by their names in the database. */
-export type Column = { readonly table: string; readonly column: string };
+/** `like` is a pattern of SQL, for a column that also has values of another kind. */
+export type Column = { readonly table: string; readonly column: string; readonly like?: string | undefined };
 
 /**
  * Whether a row has a value in one of the columns. Changes nothing. An empty file has no rows, and neither has a table that
@@ -174,11 +175,13 @@ export async function hasAnyValue(
   if ((await stat(path)).size === 0) return false;
   const isFound = await readUnchanged(path, (database) => {
     const tables = column(database, "select name from sqlite_schema where type = 'table'");
-    return columns.some(
-      (one) =>
-        tables.includes(one.table) &&
-        column(database, `select 1 from "${one.table}" where "${one.column}" is not null limit 1`).length > 0,
-    );
+    return columns.some((one) => {
+      if (!tables.includes(one.table)) return false;
+      const isWanted = one.like === undefined ? 'is not null' : `like '${one.like}'`;
+      return (
+        column(database, `select 1 from "${one.table}" where "${one.column}" ${isWanted} limit 1`).length > 0
+      );
+    });
   });
   return isFound ?? false;
 }
