@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -91,7 +91,19 @@ describe('webhooks in the console', () => {
     await page.goto(readView(console, '/webhooks'));
     await page.getByText(/^(Failing|Unsteady)$/).waitFor();
     await page.getByRole('link', { name: receiver.url }).click();
-    const first = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
+    const table = page.getByRole('table', { name: 'Deliveries' });
+    await page.getByLabel('Only deliveries with this text').fill('nothing like it');
+    await page.getByText('No delivery has this text').waitFor();
+    expect(new URL(page.url()).search + new URL(page.url()).hash).toContain('text=nothing');
+    await page.getByLabel('Only deliveries with this text').fill('failed');
+    await table.waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    expect(await readFile(await download.path(), 'utf8')).toMatch(/^delivery,event,eventId,status,details\n/);
+    await page.getByLabel('Only deliveries with this text').fill('');
+    const first = table.getByRole('row').nth(1);
     await first.getByText('failed').waitFor();
     await first.getByRole('button', { name: 'participant_joined' }).click();
     const panel = page.getByRole('complementary', { name: 'Delivery of participant_joined' });

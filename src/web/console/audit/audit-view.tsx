@@ -1,6 +1,6 @@
 import { RefreshCw, X } from 'lucide-react';
 import { useMemo } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { AuditEntry } from '../../../contract/audit.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../../../contract/choices.ts';
 import { pathWithIds } from '../../../contract/path-with-ids.ts';
@@ -12,6 +12,7 @@ import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx
 import { Problem, RequestLink } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 
@@ -67,24 +68,14 @@ export function Audit() {
 
 /** The filters, which are in the address of the view, so that other views can link to them. */
 function useFilter() {
-  const [parameters, setParameters] = useSearchParams();
-  const typed = (name: string): string => parameters.get(name) ?? '';
+  const { read: typed, change } = useAddress();
   const filter: Filter = {
     room: useDebounced(typed('room').trim()) || undefined,
     key: useDebounced(typed('key').trim()) || undefined,
     requestId: useDebounced(typed('request').trim()) || undefined,
     result: AUDIT_RESULTS.find((each) => each === typed('result')),
   };
-  const setTyped = (name: string, value: string): void =>
-    setParameters(
-      (before) => {
-        const after = new URLSearchParams(before);
-        if (value === '') after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
+  const setTyped = (name: string, value: string): void => change({ [name]: value });
   return { filter, typed, setTyped };
 }
 

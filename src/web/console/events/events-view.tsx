@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
@@ -15,16 +15,21 @@ import { findBegin, type Period, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { DeliveryStatus } from '../webhooks/delivery-status.tsx';
 
 /** The live stream of events, newest first. */
 export function Events() {
-  const { typed, selectedId, change } = useAddress();
+  const { read, change } = useAddress();
+  const { room, type, text } = { room: read('room'), type: read('type'), text: read('text') };
+  const period = PERIODS.find(({ option }) => option === read('period')) ?? LAST_HOUR;
+  const typed: Typed = { room, type, text, period };
   const filter = useFilter(typed);
   const { events: all, error, isLoaded } = useEventStream(filter);
   const events = useRowsWith(all, typed.text);
+  const selectedId = read('event');
   const selected = useMemo(() => all.find(({ id }) => id === selectedId), [all, selectedId]);
   return (
     <View
@@ -70,29 +75,6 @@ type Typed = {
   readonly period: EventPeriod;
 };
 
-type Changed = Partial<Record<'room' | 'type' | 'text' | 'period' | 'event', string>>;
-
-/** The filter and the opened event, which are in the address of the view. */
-function useAddress() {
-  const [parameters, setParameters] = useSearchParams();
-  const read = (name: keyof Changed): string => parameters.get(name) ?? '';
-  const period = PERIODS.find(({ option }) => option === read('period')) ?? LAST_HOUR;
-  const change = (changed: Changed): void =>
-    setParameters(
-      (before) => {
-        const after = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(changed)) {
-          if (value === '') after.delete(name);
-          else after.set(name, value);
-        }
-        return after;
-      },
-      { replace: true },
-    );
-  const typed: Typed = { room: read('room'), type: read('type'), text: read('text'), period };
-  return { typed, selectedId: read('event'), change };
-}
-
 function useFilter({ room, type, period }: Typed): EventFilter {
   const settled = useDebounced(room.trim());
   return useMemo(
@@ -119,7 +101,7 @@ function tailCommand({ room, type, period }: Typed): string {
 type FiltersProps = {
   readonly typed: Typed;
   readonly events: readonly Event[];
-  readonly onChange: (changed: Changed) => void;
+  readonly onChange: (changed: Readonly<Record<string, string>>) => void;
 };
 
 const CELLS: Cells<Event> = {

@@ -3,6 +3,7 @@ import { useCallback, useMemo, useRef } from 'react';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
+import { useAddress } from '../parts/use-address.ts';
 
 const NONE: DeliveryRows = { rows: [], hasMore: false };
 
@@ -38,6 +39,25 @@ export function useDeliveries(webhookId: string, status: Delivery['status'] | un
   }, [log, queries, queryKey, hasMore]);
   const forget = useCallback(() => log.forget(), [log]);
   return { ...data, error, isLoading, more, forget };
+}
+
+/** The delivery that is shown beside the list; its id is in the address. */
+export function useSelected(webhookId: string, rows: readonly Delivery[]): Delivery | undefined {
+  const { read } = useAddress();
+  const selectedId = read('delivery');
+  const listed = rows.find(({ id }) => id === selectedId);
+  const linked = useLinkedDelivery(webhookId, listed === undefined ? read('event') || null : null);
+  return listed ?? (linked?.id === selectedId ? linked : undefined);
+}
+
+/** The delivery that another view links to, which the list may not have loaded yet. */
+function useLinkedDelivery(webhookId: string, eventId: string | null): Delivery | undefined {
+  const { data } = useQuery({
+    queryKey: [...KEYS.deliveries(), webhookId, 'of', eventId],
+    queryFn: () => client.deliveries.list(webhookId, { eventId: eventId ?? '' }),
+    enabled: eventId !== null,
+  });
+  return data?.deliveries[0];
 }
 
 const SOONEST_MS = 1_000;

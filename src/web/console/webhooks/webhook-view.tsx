@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { RotateCcw, X } from 'lucide-react';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
 import { DELIVERY_STATES, type Delivery } from '../../../contract/deliveries.ts';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import {
@@ -17,14 +16,16 @@ import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
 import { LAST_DAY, PERIODS, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { DeliveryStatus } from './delivery-status.tsx';
-import { useDeliveries } from './use-deliveries.ts';
+import { useDeliveries, useSelected } from './use-deliveries.ts';
 import { WebhookActions } from './webhook-changes.tsx';
 import { DeliveryBars, statsQuery, WebhookHealth } from './webhook-health.tsx';
 
@@ -107,9 +108,12 @@ function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
 
 /** Every delivery of a webhook, failed ones first. */
 export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
-  const [status, setStatus] = useState<Delivery['status']>();
-  const { rows, error, isLoading, hasMore, more, forget } = useDeliveries(webhook.id, status);
-  const { selected, select } = useSelection(webhook.id, rows);
+  const { read, change } = useAddress();
+  const status = DELIVERY_STATES.find((state) => state === read('status'));
+  const { rows: all, error, isLoading, hasMore, more, forget } = useDeliveries(webhook.id, status);
+  const text = read('text');
+  const rows = useRowsWith(all, text);
+  const selected = useSelected(webhook.id, all);
   return (
     <section className="filled" aria-labelledby="deliveries-title">
       <div className="section-head">
@@ -120,13 +124,20 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             {hasMore ? '+' : ''}
           </span>
         </h2>
-        <StateSelect value={status} onChange={setStatus} />
+        <StateSelect value={status} onChange={(state) => change({ status: state })} />
+        <FindAndSave
+          what="deliveries"
+          text={text}
+          onText={(typed) => change({ text: typed })}
+          rows={rows}
+          cells={CELLS}
+        />
         <ReplayFailed webhook={webhook} onReplayed={forget} />
       </div>
       {error !== null && <Problem error={error} />}
       {isLoading && <Loading />}
       {!isLoading && rows.length === 0 && error === null && (
-        <Empty title="No delivery">
+        <Empty title={text === '' ? 'No delivery' : 'No delivery has this text'}>
           <p>Each event that this webhook registered for appears here with every attempt to deliver it.</p>
         </Empty>
       )}
@@ -138,11 +149,15 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             rows={rows}
             getId={({ id }) => id}
             onEnd={more}
-            onSelect={({ id }) => select(id)}
+            onSelect={({ id }) => change({ delivery: id })}
             selectedId={selected?.id}
           />
           {selected !== undefined && (
-            <DeliveryPanel webhook={webhook} delivery={selected} onClose={() => select(undefined)} />
+            <DeliveryPanel
+              webhook={webhook}
+              delivery={selected}
+              onClose={() => change({ delivery: undefined, event: undefined })}
+            />
           )}
         </div>
       )}
@@ -170,27 +185,13 @@ function StateSelect({ value, onChange }: StateProps) {
   );
 }
 
-/** The delivery that is shown beside the list; its id is in the address. */
-function useSelection(webhookId: string, rows: readonly Delivery[]) {
-  const [parameters, setParameters] = useSearchParams();
-  const selectedId = parameters.get('delivery') ?? undefined;
-  const listed = rows.find(({ id }) => id === selectedId);
-  const linked = useLinkedDelivery(webhookId, listed === undefined ? parameters.get('event') : null);
-  const selected = listed ?? (linked?.id === selectedId ? linked : undefined);
-  const select = (id: string | undefined): void =>
-    setParameters(id === undefined ? {} : { delivery: id }, { replace: true });
-  return { selected, select };
-}
-
-/** The delivery that another view links to, which the list may not have loaded yet. */
-function useLinkedDelivery(webhookId: string, eventId: string | null): Delivery | undefined {
-  const { data } = useQuery({
-    queryKey: [...KEYS.deliveries(), webhookId, 'of', eventId],
-    queryFn: () => client.deliveries.list(webhookId, { eventId: eventId ?? '' }),
-    enabled: eventId !== null,
-  });
-  return data?.deliveries[0];
-}
+const CELLS: Cells<Delivery> = {
+  delivery: ({ id }) => id,
+  event: ({ event }) => event,
+  eventId: ({ eventId }) => eventId,
+  status: ({ status }) => status,
+  details: (delivery) => JSON.stringify(delivery),
+};
 
 const COLUMNS: readonly TableColumn<Delivery>[] = [
   {
