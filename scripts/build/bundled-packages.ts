@@ -59,13 +59,15 @@ function carriedLicence(name: string): string {
 }
 
 /**
- * The licences of bundled packages require that their texts are distributed with them. Returns the text of each package.
+ * The licences of bundled packages require that their texts are distributed with them. Returns each text once, below the packages that have it.
  */
 export function thirdPartyNotices(packages: readonly BundledPackage[]): string {
   const rule = '-'.repeat(80);
-  const toNotice = ({ name, version, license, licenceText }: BundledPackage): string =>
-    `${rule}\n${name} ${version} (${license})\n${rule}\n\n${licenceText}\n`;
-  return packages.map(toNotice).join('\n');
+  const toTitle = ({ name, version, license }: BundledPackage): string => `${name} ${version} (${license})`;
+  const notices = [...Map.groupBy(packages, ({ licenceText }) => licenceText)].map(
+    ([text, same]) => `${rule}\n${same.map(toTitle).join('\n')}\n${rule}\n\n${text}\n`,
+  );
+  return notices.join('\n');
 }
 
 type PackageManifest = { readonly name: string; readonly version: string; readonly license: string };

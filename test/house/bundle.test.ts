@@ -22,9 +22,11 @@ type Sbom = {
 const sbom = JSON.parse(await read('sbom.cdx.json')) as Sbom;
 const notices = await read('THIRD-PARTY-NOTICES');
 
-/** Title and text of each notice. */
+/** The titles of the packages with a text, and the text. */
 const sections = [
-  ...notices.matchAll(/^-{80}\n(.+)\n-{80}\n\n([\s\S]*?)(?=\n-{80}\n.+\n-{80}\n|$(?![\s\S]))/gm),
+  ...notices.matchAll(
+    /^-{80}\n((?:[^-].*\n)+)-{80}\n\n([\s\S]*?)(?=\n-{80}\n(?:[^-].*\n)+-{80}\n|$(?![\s\S]))/gm,
+  ),
 ];
 
 describe('the list of bundled packages', () => {
@@ -49,11 +51,14 @@ describe('the list of bundled packages', () => {
   );
 
   test('has a complete licence text for each package', () => {
-    const titles = sections.map(([, title = '']) => title.replace(/ \(.*$/, ''));
+    const titles = sections
+      .flatMap(([, lines = '']) => lines.trim().split('\n'))
+      .map((title) => title.replace(/ \(.*$/, ''));
     const listed = sbom.components.map(
       ({ group, name, version }) => `${group ? `${group}/` : ''}${name} ${version}`,
     );
-    expect(titles).toEqual(listed);
+    expect(titles.toSorted()).toEqual(listed.toSorted());
+    expect(new Set(sections.map(([, , text]) => text)).size).toBe(sections.length);
     for (const [, title, text = ''] of sections) {
       expect(text.length, title).toBeGreaterThan(400);
       expect(text, title).toMatch(/WITHOUT WARRANTY|WITHOUT WARRANTIES|DISCLAIMS ALL WARRANTIES|AS IS/i);
