@@ -137,6 +137,23 @@ type RoomCreate struct {
 	EmptyTimeout *int64 `json:"emptyTimeout,omitempty"`
 	// Arbitrary string stored on the room, at most 512 KiB of UTF-8
 	Metadata *string `json:"metadata,omitempty"`
+	// Before this instant nobody gets a token, except for earlyJoin
+	OpensAt *string `json:"opensAt,omitempty"`
+	// The room is closed at this instant. No token is valid for longer
+	ClosesAt *string `json:"closesAt,omitempty"`
+	// Seconds after the first join at which the room is closed
+	MaxDuration *int64 `json:"maxDuration,omitempty"`
+	// Seconds after which a room is closed in which one participant has been alone
+	SoloTimeout *int64 `json:"soloTimeout,omitempty"`
+	// Seconds before opensAt from which on people may join; default 0
+	EarlyJoin *int64 `json:"earlyJoin,omitempty"`
+	// Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
+	// rtc.closing; default 300 and 60, and none for an empty list
+	ClosingWarnings []int64 `json:"closingWarnings,omitempty"`
+	// Names and terms for transcriptions of rooms without a vocabulary
+	Vocabulary []string `json:"vocabulary,omitempty"`
+	// Language of live transcriptions that are started without one: BCP 47, or auto
+	Language *string `json:"language,omitempty"`
 }
 
 // Room: LiveKit's Room object.
@@ -216,6 +233,80 @@ type RoomData struct {
 type RoomDataSent struct {
 	// Identities in the room to which the message was sent. LiveKit does not report who has received it
 	SentTo []string `json:"sentTo"`
+}
+
+// PlanPut: The plan: exactly one of `room` and `prefix`, and what it sets.
+type PlanPut struct {
+	// The room that the plan is for. At most 256 bytes of UTF-8, no control characters.
+	Room *string `json:"room,omitempty"`
+	// The plan is for all rooms whose names begin so; the longest prefix wins. At most 256 bytes of UTF-8, no control
+	// characters.
+	Prefix *string `json:"prefix,omitempty"`
+	// Before this instant nobody gets a token, except for earlyJoin
+	OpensAt *string `json:"opensAt,omitempty"`
+	// The room is closed at this instant. No token is valid for longer
+	ClosesAt *string `json:"closesAt,omitempty"`
+	// Seconds after the first join at which the room is closed
+	MaxDuration *int64 `json:"maxDuration,omitempty"`
+	// Seconds after which a room is closed in which one participant has been alone
+	SoloTimeout *int64 `json:"soloTimeout,omitempty"`
+	// Seconds before opensAt from which on people may join; default 0
+	EarlyJoin *int64 `json:"earlyJoin,omitempty"`
+	// Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
+	// rtc.closing; default 300 and 60, and none for an empty list
+	ClosingWarnings []int64 `json:"closingWarnings,omitempty"`
+	// Names and terms for transcriptions of rooms without a vocabulary
+	Vocabulary []string `json:"vocabulary,omitempty"`
+	// Language of live transcriptions that are started without one: BCP 47, or auto
+	Language *string `json:"language,omitempty"`
+	// Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
+	EmptyTimeout *int64 `json:"emptyTimeout,omitempty"`
+	// Metadata of rooms that are opened without any; at most 2 KiB
+	Metadata *string `json:"metadata,omitempty"`
+}
+
+// Plan: Settings for a room, or for all rooms with a prefix.
+type Plan struct {
+	// Id of the plan
+	PlanID string `json:"planId"`
+	// The room that the plan is for. At most 256 bytes of UTF-8, no control characters.
+	Room *string `json:"room,omitempty"`
+	// The plan is for all rooms whose names begin so; the longest prefix wins. At most 256 bytes of UTF-8, no control
+	// characters.
+	Prefix *string `json:"prefix,omitempty"`
+	// Before this instant nobody gets a token, except for earlyJoin
+	OpensAt *string `json:"opensAt,omitempty"`
+	// The room is closed at this instant. No token is valid for longer
+	ClosesAt *string `json:"closesAt,omitempty"`
+	// Seconds after the first join at which the room is closed
+	MaxDuration *int64 `json:"maxDuration,omitempty"`
+	// Seconds after which a room is closed in which one participant has been alone
+	SoloTimeout *int64 `json:"soloTimeout,omitempty"`
+	// Seconds before opensAt from which on people may join; default 0
+	EarlyJoin *int64 `json:"earlyJoin,omitempty"`
+	// Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
+	// rtc.closing; default 300 and 60, and none for an empty list
+	ClosingWarnings []int64 `json:"closingWarnings,omitempty"`
+	// Names and terms for transcriptions of rooms without a vocabulary
+	Vocabulary []string `json:"vocabulary,omitempty"`
+	// Language of live transcriptions that are started without one: BCP 47, or auto
+	Language *string `json:"language,omitempty"`
+	// Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
+	EmptyTimeout *int64 `json:"emptyTimeout,omitempty"`
+	// Metadata of rooms that are opened without any; at most 2 KiB
+	Metadata *string `json:"metadata,omitempty"`
+	// When the plan was made
+	CreatedAt string `json:"createdAt"`
+	// When it was changed last
+	UpdatedAt string `json:"updatedAt"`
+}
+
+// PlanList: Plans, ordered by id.
+type PlanList struct {
+	// The plans
+	Plans []Plan `json:"plans"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
 }
 
 // Participant: LiveKit's ParticipantInfo object.
@@ -1217,7 +1308,7 @@ type WebhookList struct {
 type WebhookCreate struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL string `json:"url"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
 	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
 	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
 	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
@@ -1234,7 +1325,7 @@ type WebhookCreate struct {
 type WebhookPatch struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
 	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
 	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
 	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
@@ -1248,7 +1339,7 @@ type WebhookPatch struct {
 type WebhookPut struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
 	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
 	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
 	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
@@ -1430,6 +1521,33 @@ type RoomStartedEvent struct {
 	Reconciled *bool `json:"reconciled,omitempty"`
 }
 
+// RoomClosing: When and why the room is closed.
+type RoomClosing struct {
+	// What closes the room. One of closes_at, max_duration, solo_timeout.
+	Reason string `json:"reason"`
+	// When it is closed
+	ClosesAt string `json:"closesAt"`
+	// Seconds until then; 0 right before the end
+	SecondsLeft int64 `json:"secondsLeft"`
+}
+
+// RoomClosingEvent: A plan is about to close a room: sent with each warning to its participants, and right before its
+// end..
+type RoomClosingEvent struct {
+	// Event name. One of room_closing.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled *bool       `json:"reconciled,omitempty"`
+	Closing    RoomClosing `json:"closing"`
+}
+
 // RoomFinishedEvent: A room was closed..
 type RoomFinishedEvent struct {
 	// Event name; room_closed only for a webhook that is registered under that name. One of room_finished, room_closed.
@@ -1443,6 +1561,8 @@ type RoomFinishedEvent struct {
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
+	// Why a plan closed the room; absent for a room that ended otherwise. One of closes_at, max_duration, solo_timeout.
+	CloseReason *string `json:"closeReason,omitempty"`
 }
 
 // JoinedParticipant: Who joined.
@@ -1900,7 +2020,10 @@ type Event struct {
 	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
-	Reconciled *bool `json:"reconciled,omitempty"`
+	Reconciled *bool        `json:"reconciled,omitempty"`
+	Closing    *RoomClosing `json:"closing,omitempty"`
+	// Why a plan closed the room; absent for a room that ended otherwise. One of closes_at, max_duration, solo_timeout.
+	CloseReason *string `json:"closeReason,omitempty"`
 	// Only with the 30th of a participant in one minute: those that follow before this instant are left out, with their
 	// ends
 	LimitedUntil *string           `json:"limitedUntil,omitempty"`
@@ -2737,6 +2860,58 @@ func (c *Client) SendRoomData(ctx context.Context, roomID string, body RoomData)
 	var response RoomDataSent
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/data", query: nil, body: body}, &response)
 	return response, err
+}
+
+// GetPlan: Read a plan.
+func (c *Client) GetPlan(ctx context.Context, planID string) (Plan, error) {
+	var response Plan
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/plans/" + url.PathEscape(planID), query: nil}, &response)
+	return response, err
+}
+
+// PutPlan: Make or replace a plan.
+func (c *Client) PutPlan(ctx context.Context, planID string, body *PlanPut) (Plan, error) {
+	var response Plan
+	err := c.do(ctx, request{method: http.MethodPut, path: "/v1/plans/" + url.PathEscape(planID), query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// DeletePlan: Delete a plan.
+func (c *Client) DeletePlan(ctx context.Context, planID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/plans/" + url.PathEscape(planID), query: nil}, nil)
+}
+
+// ListPlansParams is the query of ListPlans. What is zero is not sent.
+type ListPlansParams struct {
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListPlansParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListPlans: List the plans.
+func (c *Client) ListPlans(ctx context.Context, params ListPlansParams) (PlanList, error) {
+	var response PlanList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/plans", query: params.values()}, &response)
+	return response, err
+}
+
+// AllPlans: List the plans, every item of every page. It ends after an error.
+func (c *Client) AllPlans(ctx context.Context, params ListPlansParams) iter.Seq2[Plan, error] {
+	return pages(func(cursor string) ([]Plan, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListPlans(ctx, params)
+		return page.Plans, page.NextCursor, err
+	})
 }
 
 // ListParticipantsParams is the query of ListParticipants. What is zero is not sent.

@@ -3,7 +3,7 @@ import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from
 import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';
 import { Broadcasts, Recordings, Sessions, Usage } from './nouns/recordings.ts';
-import { Blocks, Ingress, Participants, Rooms, Tokens } from './nouns/rooms.ts';
+import { Blocks, Ingress, Participants, Plans, Rooms, Tokens } from './nouns/rooms.ts';
 import { Transcription, Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
 import { Deliveries, Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';
@@ -26,6 +26,7 @@ export class RtcClient {
   readonly rooms: Rooms;
   readonly participants: Participants;
   readonly blocks: Blocks;
+  readonly plans: Plans;
   readonly tokens: Tokens;
   readonly recordings: Recordings;
   readonly broadcasts: Broadcasts;
@@ -49,6 +50,7 @@ export class RtcClient {
     this.rooms = new Rooms(transport);
     this.participants = new Participants(transport);
     this.blocks = new Blocks(transport);
+    this.plans = new Plans(transport);
     this.tokens = new Tokens(transport);
     this.recordings = new Recordings(transport);
     this.broadcasts = new Broadcasts(transport);

@@ -85,3 +85,10 @@ export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
 /** Results of a request that would change something: 2xx and 3xx, 4xx, 5xx. */
 export const AUDIT_RESULTS = ['done', 'refused', 'failed'] as const;
 export type AuditResult = (typeof AUDIT_RESULTS)[number];
+
+/** Maximum of the durations of plans: a year. */
+export const MAX_PLAN_SECONDS = 31_536_000;
+
+/** Why a plan closed a room. */
+export const CLOSE_REASONS = ['closes_at', 'max_duration', 'solo_timeout'] as const;
+export type CloseReason = (typeof CLOSE_REASONS)[number];

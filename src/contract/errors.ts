@@ -55,6 +55,7 @@ export const PROBLEMS = {
   },
   'webhook-not-found': { status: 404, meaning: 'No webhook has this id.' },
   'delivery-not-found': { status: 404, meaning: 'The webhook has no delivery with this id.' },
+  'plan-not-found': { status: 404, meaning: 'No plan has this id.' },
   'key-not-found': { status: 404, meaning: 'No API key has this id.' },
   'route-not-found': { status: 404, meaning: 'The service has no such path.' },
   'method-not-allowed': { status: 405, meaning: 'The path exists, but not for this method; see Allow.' },
@@ -64,6 +65,11 @@ export const PROBLEMS = {
     status: 409,
     meaning:
       'The room is kept closed; `closedUntil` is when it may be entered again, null for not before POST /v1/rooms.',
+  },
+  'room-not-open-yet': {
+    status: 409,
+    meaning:
+      'The plan of the room lets nobody in yet; `opensAt` is when the room opens, `entryFrom` when people may join.',
   },
   'webhook-limit-reached': {
     status: 409,

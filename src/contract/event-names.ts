@@ -5,12 +5,13 @@
  */
 
 /**
- * The names of the delivery table, and room_created, room_join_refused, transcription_completed, transcription_failed and
- * those of broadcasts, which it lacks.
+ * The names of the delivery table, and room_created, room_closing, room_join_refused, transcription_completed,
+ * transcription_failed and those of broadcasts, which it lacks.
  */
 export const EVENT_TYPES = [
   'room_created',
   'room_started',
+  'room_closing',
   'room_finished',
   'participant_joined',
   'participant_left',

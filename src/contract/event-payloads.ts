@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { EventBroadcastSchema } from './broadcasts.ts';
+import { CLOSE_REASONS } from './choices.ts';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
 import { instantSchema, shownMetadata } from './names.ts';
 
@@ -168,6 +169,20 @@ const EventTranscriptionSchema = Type.Object(
   },
 );
 
+const closeReason = Type.Enum(CLOSE_REASONS, {
+  description: 'Why a plan closed the room; absent for a room that ended otherwise',
+});
+
+/** Also the data that clients in the room get. */
+export const RoomClosingSchema = Type.Object(
+  {
+    reason: Type.Enum(CLOSE_REASONS, { description: 'What closes the room' }),
+    closesAt: instantSchema('When it is closed'),
+    secondsLeft: Type.Integer({ description: 'Seconds until then; 0 right before the end' }),
+  },
+  { $id: 'RoomClosing', additionalProperties: true, description: 'When and why the room is closed' },
+);
+
 const room = Type.Unsafe<Static<typeof EventRoomSchema>>(EventRoomSchema);
 /** Events of tracks, recordings and streams may have no room, when the session of the room is not known. */
 const roomOrNull = orNull(EventRoomSchema, 'The room; null when it is unknown');
@@ -235,8 +250,15 @@ export const EVENT_SCHEMAS = {
     { event: nameSchema('room_started'), room, ...occurrence },
     payload('RoomStartedEvent', 'The first participant of a room joined.'),
   ),
+  room_closing: Type.Object(
+    { event: nameSchema('room_closing'), room, ...occurrence, closing: RoomClosingSchema },
+    payload(
+      'RoomClosingEvent',
+      'A plan is about to close a room: sent with each warning to its participants, and right before its end.',
+    ),
+  ),
   room_finished: Type.Object(
-    { event: nameSchema('room_finished'), room, ...occurrence },
+    { event: nameSchema('room_finished'), room, ...occurrence, closeReason: Type.Optional(closeReason) },
     payload('RoomFinishedEvent', 'A room was closed.'),
   ),
   participant_joined: Type.Object(
@@ -334,7 +356,9 @@ type Subject =
   | 'broadcast'
   | 'ingress'
   | 'transcription'
-  | 'closedUntil';
+  | 'closedUntil'
+  | 'closing'
+  | 'closeReason';
 /** Allows reading any subject before the type of the event is checked, as undefined when the event does not have it. */
 type WithEverySubject<E> = E extends unknown
   ? E & { readonly [S in Exclude<Subject, keyof E>]?: never }

@@ -13,6 +13,7 @@ export * from './keys.ts';
 export * from './names.ts';
 export * from './participants.ts';
 export * from './places.ts';
+export * from './plans.ts';
 export * from './problem.ts';
 export * from './recordings.ts';
 export * from './room-data.ts';

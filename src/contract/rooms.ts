@@ -1,9 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
 import { MOST_LISTED, nextCursor, nextPageCursor, pageCursor, pageLimit } from './paging.ts';
-
-/** LiveKit stores both values as uint32. */
-const MAX_UINT32 = 4_294_967_295;
+import { MAX_UINT32, roomPlanFields } from './plans.ts';
 
 export const RoomParams = Type.Object({ roomId: roomIdParameter });
 
@@ -45,6 +43,7 @@ export const RoomCreateSchema = Type.Object(
         description: 'Arbitrary string stored on the room, at most 512 KiB of UTF-8',
       }),
     ),
+    ...roomPlanFields,
   },
   { $id: 'RoomCreate', description: 'The room to open', additionalProperties: false },
 );

@@ -3,21 +3,24 @@ import { type Static, Type } from 'typebox';
 export const MAX_TERMS = 200;
 export const MAX_TERM_LENGTH = 80;
 
+/** A list of terms. */
+export function termsSchema(description: string) {
+  return Type.Array(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_TERM_LENGTH,
+      format: 'term',
+      description: `At most ${MAX_TERM_LENGTH} characters, with a letter or digit, without control characters`,
+      examples: ['Codice fiscale'],
+    }),
+    { maxItems: MAX_TERMS, description },
+  );
+}
+
 export const VocabularySchema = Type.Object(
   {
-    terms: Type.Array(
-      Type.String({
-        minLength: 1,
-        maxLength: MAX_TERM_LENGTH,
-        format: 'term',
-        description: `At most ${MAX_TERM_LENGTH} characters, with a letter or digit, without control characters`,
-        examples: ['Codice fiscale'],
-      }),
-      {
-        maxItems: MAX_TERMS,
-        description:
-          'Names and terms. The first ones count most, since a speech server takes some hundred characters',
-      },
+    terms: termsSchema(
+      'Names and terms. The first ones count most, since a speech server takes some hundred characters',
     ),
   },
   {

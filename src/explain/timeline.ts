@@ -46,8 +46,6 @@ function describeEvent(event: Event): Sentence | undefined {
   switch (event.event) {
     case 'room_created':
       return 'the room was opened';
-    case 'room_finished':
-      return 'the room was closed';
     case 'participant_joined': {
       const { identity, role } = event.participant;
       return `${identity} joined${role === undefined ? '' : ` as ${role}`}`;
@@ -87,8 +85,35 @@ function describeEvent(event: Event): Sentence | undefined {
         isTrouble: true,
       };
     default:
+      return describePlanned(event);
+  }
+}
+
+function describePlanned(event: Event): Sentence | undefined {
+  switch (event.event) {
+    case 'room_closing':
+      return describeClosing(event.closing);
+    case 'room_finished':
+      return event.closeReason === undefined
+        ? 'the room was closed'
+        : `the room was closed by its plan: ${CLOSE_REASONS[event.closeReason]}`;
+    default:
       return undefined;
   }
+}
+
+const CLOSE_REASONS = {
+  closes_at: 'its time was over',
+  max_duration: 'it has lasted as long as it may',
+  solo_timeout: 'somebody was alone for too long',
+} as const;
+
+type Closing = { readonly reason: keyof typeof CLOSE_REASONS; readonly secondsLeft: number };
+
+/** The end itself is told by room_finished. */
+function describeClosing({ reason, secondsLeft }: Closing): Sentence | undefined {
+  if (secondsLeft === 0) return undefined;
+  return `everyone was told that the room closes in ${formatDuration(secondsLeft)}: ${CLOSE_REASONS[reason]}`;
 }
 
 const LEAVES = {

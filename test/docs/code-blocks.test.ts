@@ -6,7 +6,8 @@ import type { TSchema } from 'typebox';
 import Schema from 'typebox/schema';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { EventSchema } from '../../src/contract/event-payloads.ts';
+import { EventSchema, RoomClosingSchema } from '../../src/contract/event-payloads.ts';
+import { PlanPutSchema } from '../../src/contract/plans.ts';
 import { ProblemSchema } from '../../src/contract/problem.ts';
 import { RecordingSchema } from '../../src/contract/recordings.ts';
 import { SegmentSchema } from '../../src/contract/segments.ts';
@@ -22,6 +23,7 @@ import { isMeant, isRun, LINES_NOT_RUN, PAGES_NOT_RUN } from './support/not-run.
 /** Schemas of the JSON blocks, in the order of the pages. */
 const SHAPES: Readonly<Record<string, readonly TSchema[]>> = {
   'docs/conventions.md': [ProblemSchema],
+  'docs/plans.md': [PlanPutSchema, RoomClosingSchema],
   'docs/recordings.md': [RecordingSchema],
   'docs/transcription.md': [
     SegmentSchema,

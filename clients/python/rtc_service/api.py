@@ -154,6 +154,23 @@ class RoomCreate(_RoomCreateRequired, total=False):
     emptyTimeout: int
     # Arbitrary string stored on the room, at most 512 KiB of UTF-8
     metadata: str
+    # Before this instant nobody gets a token, except for earlyJoin
+    opensAt: str
+    # The room is closed at this instant. No token is valid for longer
+    closesAt: str
+    # Seconds after the first join at which the room is closed
+    maxDuration: int
+    # Seconds after which a room is closed in which one participant has been alone
+    soloTimeout: int
+    # Seconds before opensAt from which on people may join; default 0
+    earlyJoin: int
+    # Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
+    # rtc.closing; default 300 and 60, and none for an empty list
+    closingWarnings: list[int]
+    # Names and terms for transcriptions of rooms without a vocabulary
+    vocabulary: list[str]
+    # Language of live transcriptions that are started without one: BCP 47, or auto
+    language: str
 
 
 class Room(TypedDict):
@@ -246,6 +263,86 @@ class RoomDataSent(TypedDict):
 
     # Identities in the room to which the message was sent. LiveKit does not report who has received it
     sentTo: list[str]
+
+
+class PlanPut(TypedDict, total=False):
+    """The plan: exactly one of `room` and `prefix`, and what it sets"""
+
+    # The room that the plan is for. At most 256 bytes of UTF-8, no control characters.
+    room: str
+    # The plan is for all rooms whose names begin so; the longest prefix wins. At most 256 bytes of UTF-8, no control
+    # characters.
+    prefix: str
+    # Before this instant nobody gets a token, except for earlyJoin
+    opensAt: str
+    # The room is closed at this instant. No token is valid for longer
+    closesAt: str
+    # Seconds after the first join at which the room is closed
+    maxDuration: int
+    # Seconds after which a room is closed in which one participant has been alone
+    soloTimeout: int
+    # Seconds before opensAt from which on people may join; default 0
+    earlyJoin: int
+    # Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
+    # rtc.closing; default 300 and 60, and none for an empty list
+    closingWarnings: list[int]
+    # Names and terms for transcriptions of rooms without a vocabulary
+    vocabulary: list[str]
+    # Language of live transcriptions that are started without one: BCP 47, or auto
+    language: str
+    # Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
+    emptyTimeout: int
+    # Metadata of rooms that are opened without any; at most 2 KiB
+    metadata: str
+
+
+class _PlanRequired(TypedDict):
+    # Id of the plan
+    planId: str
+    # When the plan was made
+    createdAt: str
+    # When it was changed last
+    updatedAt: str
+
+
+class Plan(_PlanRequired, total=False):
+    """Settings for a room, or for all rooms with a prefix"""
+
+    # The room that the plan is for. At most 256 bytes of UTF-8, no control characters.
+    room: str
+    # The plan is for all rooms whose names begin so; the longest prefix wins. At most 256 bytes of UTF-8, no control
+    # characters.
+    prefix: str
+    # Before this instant nobody gets a token, except for earlyJoin
+    opensAt: str
+    # The room is closed at this instant. No token is valid for longer
+    closesAt: str
+    # Seconds after the first join at which the room is closed
+    maxDuration: int
+    # Seconds after which a room is closed in which one participant has been alone
+    soloTimeout: int
+    # Seconds before opensAt from which on people may join; default 0
+    earlyJoin: int
+    # Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
+    # rtc.closing; default 300 and 60, and none for an empty list
+    closingWarnings: list[int]
+    # Names and terms for transcriptions of rooms without a vocabulary
+    vocabulary: list[str]
+    # Language of live transcriptions that are started without one: BCP 47, or auto
+    language: str
+    # Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
+    emptyTimeout: int
+    # Metadata of rooms that are opened without any; at most 2 KiB
+    metadata: str
+
+
+class PlanList(TypedDict):
+    """Plans, ordered by id"""
+
+    # The plans
+    plans: list[Plan]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
 
 
 class _ParticipantRequired(TypedDict):
@@ -1339,7 +1436,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """The webhook to register"""
 
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
     # or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
@@ -1354,7 +1451,7 @@ class WebhookPatch(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1366,7 +1463,7 @@ class WebhookPut(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1566,6 +1663,37 @@ class RoomStartedEvent(_RoomStartedEventRequired, total=False):
     reconciled: bool
 
 
+class RoomClosing(TypedDict):
+    """When and why the room is closed"""
+
+    # What closes the room
+    reason: Literal["closes_at", "max_duration", "solo_timeout"]
+    # When it is closed
+    closesAt: str
+    # Seconds until then; 0 right before the end
+    secondsLeft: int
+
+
+class _RoomClosingEventRequired(TypedDict):
+    # Event name
+    event: Literal["room_closing"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    closing: RoomClosing
+
+
+class RoomClosingEvent(_RoomClosingEventRequired, total=False):
+    """A plan is about to close a room: sent with each warning to its participants, and right before its end."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
 class _RoomFinishedEventRequired(TypedDict):
     # Event name; room_closed only for a webhook that is registered under that name
     event: Literal["room_finished", "room_closed"]
@@ -1583,6 +1711,8 @@ class RoomFinishedEvent(_RoomFinishedEventRequired, total=False):
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
+    # Why a plan closed the room; absent for a room that ended otherwise
+    closeReason: Literal["closes_at", "max_duration", "solo_timeout"]
 
 
 class _JoinedParticipantRequired(TypedDict):
@@ -2806,7 +2936,7 @@ BroadcastState = Literal["broadcasting", "stopped", "aborted", "failed"]
 RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 
 
-Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
+Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomClosingEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
 GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]
@@ -2925,6 +3055,35 @@ class Operations:
             idempotency_key,
         )
         return response
+
+    def get_plan(self, plan_id: str) -> Plan:
+        """Read a plan."""
+        response: Plan = self._call("GET", self._path("/v1/plans/{}", plan_id), {}, None)
+        return response
+
+    def put_plan(self, plan_id: str, body: Optional[PlanPut] = None) -> Plan:
+        """Make or replace a plan."""
+        response: Plan = self._call("PUT", self._path("/v1/plans/{}", plan_id), {}, body)
+        return response
+
+    def delete_plan(self, plan_id: str) -> None:
+        """Delete a plan."""
+        self._call("DELETE", self._path("/v1/plans/{}", plan_id), {}, None)
+
+    def list_plans(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> PlanList:
+        """List the plans."""
+        response: PlanList = self._call("GET", "/v1/plans", {"limit": limit, "cursor": cursor}, None)
+        return response
+
+    def iterate_plans(self, *, limit: Optional[int] = None) -> Iterator[Plan]:
+        """List the plans: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_plans(limit=limit, cursor=cursor)
+            yield from page["plans"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def list_participants(
         self,

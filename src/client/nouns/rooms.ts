@@ -13,6 +13,7 @@ import type {
   RoomMute,
   RoomMuted,
 } from '../../contract/participants.ts';
+import type { Plan, PlanList, PlanListQuery, PlanPut } from '../../contract/plans.ts';
 import type { RoomData, RoomDataSent } from '../../contract/room-data.ts';
 import type {
   ClosedRoom,
@@ -32,6 +33,7 @@ import {
   LARGEST_PAGE,
   roomPath,
   splitList,
+  toPath,
   toQuery,
   withBody,
 } from '../transport/request-parts.ts';
@@ -179,6 +181,63 @@ export class Blocks {
   async remove(room: string, identity: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', roomPath(room, 'blocks', identity), options);
   }
+}
+
+/** Page size at most 200; default 50. */
+export type ListPlansOptions = QueryOptions<PlanListQuery>;
+
+/** A plan that was stored, with the value of the response's header. */
+export type PlanChange = {
+  readonly plan: Plan;
+  /** Changed fields that open rooms do not take over. */
+  readonly ignored: readonly string[];
+};
+
+/** Settings for the room of a name, or for all rooms with a prefix: `client.plans`. */
+export class Plans {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** PUT /v1/plans/:planId: makes the plan, or replaces it. The same request again changes nothing. */
+  async put(id: string, plan: PlanPut, options?: CallOptions): Promise<PlanChange> {
+    const line = { method: 'PUT', path: planPath(id) };
+    const response = await this.#transport.send(line.method, line.path, withBody(plan, options));
+    return {
+      plan: this.#transport.parse(line, response),
+      ignored: splitList(response.headers['x-room-ignored']),
+    };
+  }
+
+  /** GET /v1/plans/:planId. */
+  async get(id: string, options?: CallOptions): Promise<Plan> {
+    return await this.#transport.call('GET', planPath(id), options);
+  }
+
+  /** GET /v1/plans: returns a page of plans, ordered by id. */
+  async list(options: ListPlansOptions = {}): Promise<PlanList> {
+    const query = toQuery({ limit: options.limit, cursor: options.cursor });
+    return await this.#transport.call('GET', `/v1/plans${query}`, options);
+  }
+
+  /** Iterates over the plans, page by page. */
+  all(options: ListPlansOptions = {}): AsyncGenerator<Plan, void, undefined> {
+    return itemsOfPages('/v1/plans', options.cursor, async (cursor) => {
+      const { plans, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
+      return { items: plans, nextCursor };
+    });
+  }
+
+  /** DELETE /v1/plans/:planId: its open rooms stay open. */
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', planPath(id), options);
+  }
+}
+
+function planPath(id: string): string {
+  return `/v1/plans${toPath(id)}`;
 }
 
 /** Page size at most 1,000; without it, all, at most 10,000. */

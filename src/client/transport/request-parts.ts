@@ -118,7 +118,7 @@ export function parseUrl(text: string): URL | undefined {
  * Joins segments to a path, each percent-encoded. Dots are encoded too, so that no proxy takes a room named `..` for a
  * parent.
  */
-function toPath(...segments: readonly string[]): string {
+export function toPath(...segments: readonly string[]): string {
   return segments.map((segment) => `/${encodeSegment(segment)}`).join('');
 }
 

@@ -15,6 +15,7 @@ import { createLeaseStore } from '../platform/storage/leases.ts';
 import { openSqlite } from '../platform/storage/sqlite/engine.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
+import { createPlannedRoomStore, createPlanStore } from '../rooms/plans/plans.sql.ts';
 import { createRoomRecordStore } from '../rooms/room-records.sql.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
@@ -56,6 +57,8 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     deliveries: calls.observe('deliveries', stores.deliveries),
     rooms: calls.observe('rooms', stores.rooms),
     blocks: calls.observe('blocks', stores.blocks),
+    plans: calls.observe('plans', stores.plans),
+    plannedRooms: calls.observe('plannedRooms', stores.plannedRooms),
     audit: calls.observe('audit', stores.audit),
     keys: calls.observe('keys', stores.keys),
     idempotency: calls.observe('idempotency', stores.idempotency),
@@ -123,6 +126,12 @@ class ConnectionStores {
   }
   get blocks() {
     return this.#once(createBlockStore);
+  }
+  get plans() {
+    return this.#once(createPlanStore);
+  }
+  get plannedRooms() {
+    return this.#once(createPlannedRoomStore);
   }
   get audit() {
     return this.#once(createAuditStore);

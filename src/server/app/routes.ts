@@ -16,6 +16,8 @@ import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings
 import { endRecordingOfRoom, recordingRoutes } from '../recordings/room-recording-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import { blockRoutes, type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
+import { planRoutes } from '../rooms/plans/plan-routes.ts';
+import type { PlanDeps } from '../rooms/plans/plans.ts';
 import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { type IssueTokenDeps, tokenRoutes } from '../rooms/token-routes.ts';
 import { type SessionDeps, sessionRoutes } from '../sessions/session-routes.ts';
@@ -38,6 +40,7 @@ export type RouteDeps = HealthDeps &
   AuditDeps &
   Omit<RoomRouteDeps, 'endHelpersOfRoom'> &
   ParticipantRouteDeps &
+  PlanDeps &
   SelfCheckDeps &
   IssueTokenDeps &
   BroadcastDeps &
@@ -71,6 +74,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...selfCheckRoutes(deps),
     ...tokenRoutes(deps),
     ...roomRoutes({ ...deps, endHelpersOfRoom: (room) => endRecordingOfRoom(deps, room) }),
+    ...planRoutes(deps),
     ...participantRoutes(deps),
     ...blockRoutes(deps),
     ...recordingRoutes(deps),

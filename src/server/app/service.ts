@@ -7,7 +7,6 @@ import { AuditWriter } from '../access/audit/audit-writer.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
-import { type Purge, startPurge } from '../events/purge.ts';
 import { learnMetadata } from '../events/room-metadata.ts';
 import type { PresenceStore } from '../events/store.ts';
 import { createIngest } from '../media-events/ingest.ts';
@@ -18,13 +17,11 @@ import { withTimeout } from '../platform/clock.ts';
 import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeToldChange, type ToldChange } from '../recordings/recording-events.ts';
-import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
 import { type FindBlock, openBlockCache } from '../rooms/blocks/blocks.ts';
 import { createRecentCounts, createSharedRooms } from '../rooms/list-rooms.ts';
+import { createFindPlan, type FindNamedPlan, type FindPlan, openPlanCache } from '../rooms/plans/plans.ts';
 import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
-import { purgeSounds } from '../transcription/post/post-transcriber.ts';
-import { purgeTranscriptions } from '../transcription/transcriptions.ts';
 import { startUsageSettler } from '../usage/settle-usage.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { buildApp } from './app.ts';
@@ -32,10 +29,10 @@ import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
+import { DAY_MS, startPurges } from './purges.ts';
 import { createKeyLimits, createRoomsOfKey } from './rooms-of-key.ts';
 import { serviceRoutes } from './routes.ts';
 import { Closers, createBackground, createFailure, requestCloser } from './shutdown.ts';
-import type { Store } from './store.ts';
 import { prepareKeyOfSecrets, SEALED_SECRETS } from './stored-key.ts';
 
 export type RunningService = {
@@ -96,7 +93,9 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   }
   const recordCache = openRecordCache(adapters);
   const blockCache = openBlockCache(adapters);
-  const found = { findBlock: blockCache.find, findRoomRecord: recordCache.find };
+  const { findNamed: findNamedPlan, close: closePlans } = openPlanCache(adapters);
+  const findPlan = createFindPlan(findNamedPlan, recordCache.find);
+  const found = { findBlock: blockCache.find, findRoomRecord: recordCache.find, findPlan, findNamedPlan };
   const work = startWork(config, { ...adapters, ...found }, closers);
   const keyRing = openKeyRing(adapters);
   const app = await buildApp({
@@ -108,8 +107,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       version,
       shutdown,
       randomBytes,
-      findBlock: blockCache.find,
-      findRoomRecord: recordCache.find,
+      ...found,
       keyLimits: createKeyLimits(config, { ...adapters, ...work }),
       recordings: {
         ...recordingSettings(config),
@@ -145,6 +143,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     keyRing.close();
     blockCache.close();
     recordCache.close();
+    closePlans();
   });
   const url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw listenError(error, config);
@@ -173,6 +172,8 @@ type WorkDeps = Adapters & {
   readonly instanceId: string;
   readonly findBlock: FindBlock;
   readonly findRoomRecord: FindRoomRecord;
+  readonly findPlan: FindPlan;
+  readonly findNamedPlan: FindNamedPlan;
 };
 
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
@@ -235,7 +236,6 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   closers.add(() => auditWriter.close());
   const purge = startPurges(config, { ...adapters, storeTold, releaseFolder });
   closers.add(() => purge.close());
-  metrics?.watchRefusedPurge(() => purge.refusal()?.since);
   metrics?.watchMediaClock(() => adapters.mediaClock.readDifference(adapters.clock.now()));
   const closing = new AbortController();
   return {
@@ -311,52 +311,6 @@ const LISTEN_ERRORS: Readonly<Record<string, { readonly reason: string; readonly
   ENOTFOUND: { reason: 'the name is not known', hint: 'correct HOST' },
   EACCES: { reason: 'that is not allowed', hint: 'choose a PORT above 1023' },
 };
-
-const DAY_MS = 86_400_000;
-
-type StartPurgesDeps = Omit<LibraryDeps, 'store'> &
-  Pick<Adapters, 'machineClock' | 'mediaClock'> & { readonly store: Store };
-
-/** Starts to delete records whose retention has ended. */
-function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<typeof startPurge> {
-  const { values, livekit, databaseUrl } = config;
-  const { store, clock } = deps;
-  const beforeDays = (days: number): number => clock.now() - days * DAY_MS;
-  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION, USAGE_RETENTION } = values;
-  const purgesOfRecordings = (days: number): Readonly<Record<string, Purge>> => ({
-    recordings: (limit, signal) => purgeRecordings(deps, { before: beforeDays(days), limit, signal }),
-  });
-  const purgesOfTranscriptions = (days: number): Readonly<Record<string, Purge>> => ({
-    transcriptions: (limit, signal) =>
-      purgeTranscriptions(store, { before: beforeDays(days), limit, signal }),
-  });
-  return startPurge({
-    ...deps,
-    isOtherMachineAsked: [livekit.url, databaseUrl].some(isOnOtherMachine),
-    retention: {
-      eventsMs: values.EVENT_RETENTION * DAY_MS,
-      deliveriesMs: values.DELIVERY_RETENTION * DAY_MS,
-      sessionsMs: values.SESSION_RETENTION * DAY_MS,
-    },
-    purgeOthers: {
-      idempotentRequests: (limit) => store.idempotency.purge(clock.now(), limit),
-      auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
-      failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
-      turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
-      keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
-      usage: (limit) => store.usage.purge(beforeDays(USAGE_RETENTION), limit),
-      ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),
-      ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),
-    },
-  });
-}
-
-/** A name without a dot is mostly that of a container on this machine, which has the same clock. */
-function isOnOtherMachine(url: string | undefined): boolean {
-  if (url === undefined || !URL.canParse(url)) return false;
-  const { hostname } = new URL(url);
-  return /[.:]/.test(hostname) && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
-}
 
 /** Time limit: participants can be listed without the database. */
 const TIMEOUT_MS = 200;

@@ -1,3 +1,4 @@
+import type { CloseReason } from '../../contract/choices.ts';
 import type { EventType } from '../../contract/event-names.ts';
 import type { LeaveReason, MediaEventIngress } from '../platform/livekit/media-event.ts';
 import { showMetadata } from './room-metadata.ts';
@@ -21,6 +22,14 @@ export type EventSubject = {
   readonly transcription?: Readonly<Record<string, unknown>>;
   /** ISO 8601, null for ever. */
   readonly closedUntil?: string | null;
+  readonly closing?: {
+    readonly reason: CloseReason;
+    /** ISO 8601. */
+    readonly closesAt: string;
+    readonly secondsLeft: number;
+  };
+  /** Why a plan closed the room. */
+  readonly closeReason?: CloseReason;
 };
 
 /** Has the object's key in place of the file URL, because a URL is signed for every attempt. */

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { PlanSettings } from '../../contract/plans.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { toInstant } from '../platform/clock.ts';
 import type { RoomRecord } from './store.ts';
@@ -10,6 +11,8 @@ import type { RoomRecord } from './store.ts';
  *   closed to helpers    A room that was just deleted. A recorder, captioner or stream that was on its way does not open it
  *                        again; a person does, and lets helpers in.
  *   closed to everyone   A room that is kept closed, until an instant or until POST /v1/rooms.
+ *
+ * A plan adds its own times for persons: see requirePlannedEntry.
  */
 
 /** A helper acts for a room without being a person: a recorder, a captioner or another agent, a stream. */
@@ -36,6 +39,41 @@ export function decideEntry(
   if (closedUntil !== null && closedUntil <= now) return ALLOWED;
   if (closedTo === 'helpers' && entrant === 'person') return ALLOWED;
   return { isAllowed: false, code: 'room-closed', until: closedUntil };
+}
+
+/** Throws the error of a room that its plan does not open yet, or has closed for good. */
+export function requirePlannedEntry(plan: PlanSettings | undefined, room: string, now: number): void {
+  if (plan === undefined) return;
+  const { opensAt, closesAt } = plan;
+  const entryFrom = readEntryFrom(plan);
+  if (opensAt !== undefined && entryFrom > now) {
+    const from = new Date(entryFrom).toISOString();
+    throw new ServiceError(
+      'room-not-open-yet',
+      `The room ${JSON.stringify(room)} opens at ${new Date(opensAt).toISOString()}; people may join from ${from} on.`,
+      {
+        hint: {
+          text: 'ask again then, or change opensAt or earlyJoin of its plan',
+          command: 'rtc plans list',
+        },
+        extensions: { opensAt: new Date(opensAt).toISOString(), entryFrom: from },
+      },
+    );
+  }
+  if (closesAt === undefined || Date.parse(closesAt) > now) return;
+  throw new ServiceError(
+    'room-closed',
+    `By its plan the room ${JSON.stringify(room)} closed at ${new Date(closesAt).toISOString()}.`,
+    {
+      hint: { text: 'change closesAt of its plan', command: 'rtc plans list' },
+      extensions: { closedUntil: null, closesAt: new Date(closesAt).toISOString() },
+    },
+  );
+}
+
+/** Returns when people may join (Unix milliseconds); -Infinity without opensAt. */
+export function readEntryFrom({ opensAt, earlyJoin = 0 }: PlanSettings): number {
+  return opensAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(opensAt) - earlyJoin * 1000;
 }
 
 /** Throws the error of an entry that is not allowed. */

@@ -11,6 +11,7 @@ const COLUMNS = [
   'emptyTimeout',
   'departureTimeout',
   'metadata',
+  'plan',
   'closedTo',
   'closedAt',
   'closedUntil',
@@ -19,6 +20,11 @@ const COLUMNS = [
 ] as const;
 
 export function createRoomRecordStore({ db, dialect, changes, atomically }: Connection): RoomRecordStore {
+  const selectAmong = (rooms: readonly string[]) =>
+    db
+      .selectFrom('rooms')
+      .select(COLUMNS)
+      .where(sql<boolean>`room ${dialect.oneOf(rooms)}`);
   return {
     save: (record) =>
       atomically(async (within) => {
@@ -53,14 +59,9 @@ export function createRoomRecordStore({ db, dialect, changes, atomically }: Conn
       const closed = db.selectFrom('rooms').select('room').where('closedTo', 'is not', null);
       return (await closed.where(isClosedAt(now)).limit(1).executeTakeFirst()) !== undefined;
     },
+    findAll: (rooms, now) => selectAmong(rooms).where(lastsAt(now)).execute(),
     findClosed: (rooms, now) =>
-      db
-        .selectFrom('rooms')
-        .select(COLUMNS)
-        .where(sql<boolean>`room ${dialect.oneOf(rooms)}`)
-        .where('closedTo', 'is not', null)
-        .where(isClosedAt(now))
-        .execute(),
+      selectAmong(rooms).where('closedTo', 'is not', null).where(isClosedAt(now)).execute(),
     purge: (before, limit) => purgeRecords(db, before, limit),
     trim: (kept, limit) => trimRecords(db, kept, limit),
   };
@@ -163,7 +164,7 @@ function isClosedAt(now: number) {
     row.or([row('closedUntil', 'is', null), row('closedUntil', '>', now)]);
 }
 
-type ChangeCounter = 'blocks' | 'rooms';
+type ChangeCounter = 'blocks' | 'plans' | 'rooms';
 
 /** The counter is locked until the commit, so that nobody sees a later change without the earlier ones. */
 export async function nextChange(db: Database, counter: ChangeCounter): Promise<number> {

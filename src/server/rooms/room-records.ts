@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import { isLongerThan, nameFault } from '../../contract/names.ts';
+import type { PlanSettings } from '../../contract/plans.ts';
 import type { ClosedRoom, ClosedRoomList, Room, RoomCreate } from '../../contract/rooms.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
 import { cursorCodec } from '../platform/http/read-page.ts';
@@ -52,15 +53,26 @@ const NO_SETTINGS: RoomSettingsKept = {
   emptyTimeout: null,
   departureTimeout: null,
   metadata: null,
+  plan: null,
 };
 
 const NOT_CLOSED = { closedTo: null, closedAt: null, closedUntil: null, closedSid: null } as const;
 
-/** Returns the settings as a token carries them; undefined when none is known. */
-export function toRoomConfig(record: RoomRecord | undefined): RoomConfig | undefined {
-  if (record === undefined) return undefined;
-  const { maxParticipants, emptyTimeout, departureTimeout, metadata } = record;
+/**
+ * Returns the settings as a token carries them; undefined when none is known. Those that the room was opened with go before
+ * those of its plan.
+ */
+export function toRoomConfig(
+  record: RoomRecord | undefined,
+  plan: PlanSettings | undefined,
+): RoomConfig | undefined {
+  if (record === undefined && plan === undefined) return undefined;
+  const { maxParticipants, emptyTimeout, departureTimeout, metadata } = record ?? NO_SETTINGS;
   const config: RoomConfig = {
+    ...(plan?.emptyTimeout === undefined
+      ? {}
+      : { emptyTimeout: plan.emptyTimeout, departureTimeout: plan.emptyTimeout }),
+    ...(plan?.metadata === undefined ? {} : { metadata: plan.metadata }),
     ...(maxParticipants === null ? {} : { maxParticipants }),
     ...(emptyTimeout === null ? {} : { emptyTimeout }),
     ...(departureTimeout === null ? {} : { departureTimeout }),
@@ -76,25 +88,59 @@ export function toRoomConfig(record: RoomRecord | undefined): RoomConfig | undef
 export async function rememberSettings(
   deps: RecordDeps,
   room: Room,
-  { request: { name: _, ...given }, record }: Remembering,
+  { request: { name: _, ...given }, record, plan = null }: Remembering,
 ): Promise<void> {
   try {
     const now = deps.clock.now();
     const isGiven = Object.values(given).some((setting) => setting !== undefined);
     if (!isGiven && record === undefined) return;
-    const settings = readSettings(room);
+    const settings = { ...readSettings(room), plan };
     const isFresh = record?.keptUntil == null || record.keptUntil - now > REMEMBERED_MS - REFRESHED_MS;
     if (record !== undefined && record.closedTo === null && isFresh && isSame(record, settings)) return;
-    const keptUntil = now + REMEMBERED_MS;
+    const keptUntil = Math.max(now, lastInstant(plan)) + REMEMBERED_MS;
     await deps.store.rooms.save({ room: room.name, ...settings, ...NOT_CLOSED, keptUntil });
   } catch (err) {
     deps.log.warn({ err }, 'the settings of a room could not be remembered');
   }
 }
 
-type Remembering = { readonly request: RoomCreate; readonly record: RoomRecord | undefined };
+type Remembering = {
+  readonly request: RoomCreate;
+  readonly record: RoomRecord | undefined;
+  /** What is planned for this room, as JSON text. */
+  readonly plan?: string | null | undefined;
+};
 
-function readSettings({ maxParticipants, emptyTimeout, departureTimeout, metadata }: Room): RoomSettingsKept {
+/** A room may be planned for long after its creation. */
+function lastInstant(plan: string | null): number {
+  const { opensAt, closesAt }: PlanSettings = plan === null ? {} : JSON.parse(plan);
+  return Math.max(0, ...[opensAt, closesAt].flatMap((at) => (at === undefined ? [] : Date.parse(at))));
+}
+
+/**
+ * Remembers what POST /v1/rooms plans for a room, before the media server opens it. Rejects with storage-unavailable: a room
+ * must not stay open because its end is not known.
+ */
+export async function rememberPlan(
+  { store, clock }: Pick<RecordDeps, 'store' | 'clock'>,
+  {
+    room,
+    record,
+    plan,
+  }: Pick<Remembering, 'record'> & { readonly room: string; readonly plan: string | null },
+): Promise<RoomRecord> {
+  const keptUntil = Math.max(clock.now(), lastInstant(plan)) + REMEMBERED_MS;
+  const saved: RoomRecord = { ...NO_SETTINGS, ...NOT_CLOSED, ...record, room, plan, keptUntil };
+  await store.rooms.save(saved);
+  return saved;
+}
+
+function readSettings({
+  maxParticipants,
+  emptyTimeout,
+  departureTimeout,
+  metadata,
+}: Room): Omit<RoomSettingsKept, 'plan'> {
   const isKept = metadata !== '' && !isLongerThan(metadata, MAX_REMEMBERED_METADATA_BYTES);
   return {
     maxParticipants: maxParticipants === 0 ? null : maxParticipants,
@@ -113,7 +159,7 @@ export async function rememberMetadata(deps: RecordDeps, room: Room): Promise<vo
   const { name } = room;
   const found = deps.store.rooms.find({ room: name }, deps.clock.now());
   const record = await found.catch(() => undefined);
-  await rememberSettings(deps, room, { request: { name }, record });
+  await rememberSettings(deps, room, { request: { name }, record, plan: record?.plan });
 }
 
 /** Until when a room is kept closed; `never` for until POST /v1/rooms. */

@@ -1,9 +1,11 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import type { PlanSettings } from '../../contract/plans.ts';
 import type { Room, RoomCreate, RoomPatch } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
 import { gotNoResponse } from '../platform/livekit/errors.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import { decideEntry } from './entry.ts';
+import { checkPlan, type FindNamedPlan, mergePlans, pickPlan, toSubject } from './plans/plans.ts';
 import {
   type FindRoomRecord,
   type KeptClosed,
@@ -11,9 +13,10 @@ import {
   markOpen,
   type RecordDeps,
   rememberMetadata,
+  rememberPlan,
   rememberSettings,
 } from './room-records.ts';
-import type { RoomRecord } from './store.ts';
+import type { RoomRecord, RoomStores } from './store.ts';
 
 export type MediaDeps = { readonly mediaServer: MediaServer };
 
@@ -137,10 +140,38 @@ type CreatedRoom = {
  */
 export async function createRoom(deps: CreateRoomDeps, request: RoomCreate): Promise<CreatedRoom> {
   // First: the room that is created now must not be taken for one that somebody's join has opened.
-  const record = await openMarked(deps, request.name);
-  const created = await createUnlessClosing(deps, request);
-  await rememberSettings(deps, created.room, { request, record });
+  const opened = await openMarked(deps, request.name);
+  const { record, plan } = await planRoom(deps, request, opened);
+  const created = await createUnlessClosing(deps, request, plan);
+  await rememberSettings(deps, created.room, { request, record, plan: record?.plan });
   return created;
+}
+
+type PlannedCreation = { readonly record: RoomRecord | undefined; readonly plan: PlanSettings | undefined };
+
+/**
+ * Stores what the request plans for this room, before the room is opened. An open room keeps what was planned before and is
+ * not in the request; one that is opened anew does not.
+ */
+async function planRoom(
+  deps: CreateRoomDeps,
+  request: RoomCreate,
+  record: RoomRecord | undefined,
+): Promise<PlannedCreation> {
+  const { store, clock, mediaServer, findNamedPlan } = deps;
+  const given = pickPlan(request);
+  // Rooms can be opened without the database.
+  const named = await Promise.resolve(findNamedPlan(request.name)).catch(() => undefined);
+  if (given === undefined && record?.plan == null) return { record, plan: mergePlans(named, undefined) };
+  const [open] = await mediaServer.listRooms([request.name]);
+  const earlier: PlanSettings = open === undefined ? {} : JSON.parse(record?.plan ?? '{}');
+  const own = { ...earlier, ...given };
+  checkPlan({ ...(named === undefined ? {} : mergePlans(named, undefined)), ...own });
+  const plan = Object.keys(own).length === 0 ? null : JSON.stringify(own);
+  if (plan === (record?.plan ?? null)) return { record, plan: mergePlans(named, record) };
+  const saved = await rememberPlan(deps, { room: request.name, record, plan });
+  await store.plannedRooms.markDue([toSubject({ room: request.name })], clock.now());
+  return { record: saved, plan: mergePlans(named, saved) };
 }
 
 /** Rooms can be opened without the database, unless they are known to be kept closed. */
@@ -156,11 +187,15 @@ async function openMarked(deps: CreateRoomDeps, name: string): Promise<RoomRecor
   }
 }
 
-async function createUnlessClosing(deps: CreateRoomDeps, request: RoomCreate): Promise<CreatedRoom> {
+async function createUnlessClosing(
+  deps: CreateRoomDeps,
+  request: RoomCreate,
+  plan: PlanSettings | undefined,
+): Promise<CreatedRoom> {
   let hasWaited = false;
   for (const pauseMs of PAUSES_MS) {
     try {
-      return await createOnce(deps, request);
+      return await createOnce(deps, request, plan);
     } catch (error) {
       // No response takes 3 s. Twice in a row, something else is wrong.
       const isClosing = gotNoResponse(error) ? !hasWaited : isRoomNotFound(error);
@@ -182,6 +217,8 @@ export type CreateRoomDeps = MediaDeps &
   RecordDeps & {
     readonly clock: Pick<Clock, 'now' | 'sleep'>;
     readonly findRoomRecord: FindRoomRecord;
+    readonly findNamedPlan: FindNamedPlan;
+    readonly store: Pick<RoomStores, 'rooms' | 'plannedRooms'>;
   };
 
 /** Pauses after each try. LiveKit returns a room that is being closed until it is closed. */
@@ -191,14 +228,18 @@ function isRoomNotFound(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'room-not-found';
 }
 
-async function createOnce({ mediaServer }: MediaDeps, request: RoomCreate): Promise<CreatedRoom> {
+async function createOnce(
+  { mediaServer }: MediaDeps,
+  request: RoomCreate,
+  plan: PlanSettings | undefined,
+): Promise<CreatedRoom> {
   const [earlier] = await mediaServer.listRooms([request.name]);
   const room = await mediaServer.createRoom({
     name: request.name,
     maxParticipants: request.maxParticipants,
-    emptyTimeout: request.emptyTimeout,
-    departureTimeout: request.emptyTimeout,
-    metadata: request.metadata,
+    emptyTimeout: request.emptyTimeout ?? plan?.emptyTimeout,
+    departureTimeout: request.emptyTimeout ?? plan?.emptyTimeout,
+    metadata: request.metadata ?? plan?.metadata,
   });
   const ignored = ignoredSettings(room, request);
   const isOtherMetadata = request.metadata !== undefined && request.metadata !== room.metadata;

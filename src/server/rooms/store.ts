@@ -1,3 +1,4 @@
+import type { CloseReason } from '../../contract/choices.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { KeyQuota } from '../platform/http/limits/key-limits.ts';
 import type { LastingQuery, RowsOverTime } from '../platform/storage/row-cache.ts';
@@ -63,6 +64,8 @@ export type RoomSettingsKept = {
   readonly emptyTimeout: number | null;
   readonly departureTimeout: number | null;
   readonly metadata: string | null;
+  /** What POST /v1/rooms has planned for this room, as JSON text; null for nothing. */
+  readonly plan: string | null;
 };
 
 export type RoomKey = { readonly room: string };
@@ -76,6 +79,8 @@ export interface RoomRecordStore extends RowsOverTime<RoomRecord, RoomKey> {
   countClosed(now: number, limit: number): Promise<number>;
   /** Whether a room is closed to somebody at `now`. */
   isAnyClosed(now: number): Promise<boolean>;
+  /** Returns the records of these rooms, straight from the database. */
+  findAll(rooms: readonly string[], now: number): Promise<readonly RoomRecord[]>;
   /** Returns those of the rooms that are closed to somebody at `now`. */
   findClosed(rooms: readonly string[], now: number): Promise<readonly RoomRecord[]>;
   /** Deletes at most `limit` records whose time was over before `before`, and notes ended closures. Returns their number. */
@@ -84,8 +89,92 @@ export interface RoomRecordStore extends RowsOverTime<RoomRecord, RoomKey> {
   trim(kept: number, limit: number): Promise<number>;
 }
 
+/** Settings for the rooms that `subject` stands for: see toSubject in plans/plans.ts. */
+export type PlanRecord = PlanKey & {
+  readonly id: string;
+  /** JSON text of PlanSettings. */
+  readonly settings: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Set while other instances may not have seen yet that the plan is gone. */
+  readonly deletedAt: number | null;
+};
+
+export type PlanKey = { readonly subject: string };
+
+export interface PlanStore extends RowsOverTime<PlanRecord, PlanKey> {
+  findById(id: string): Promise<PlanRecord | undefined>;
+  /** Returns the plans of these subjects, straight from the database. */
+  findAll(subjects: readonly string[]): Promise<readonly PlanRecord[]>;
+  /** Lists plans in the order of their ids, after `after`. */
+  list(after: string | undefined, limit: number): Promise<readonly PlanRecord[]>;
+  count(): Promise<number>;
+  /** Waits for other transactions that change plans, until this one ends. */
+  lock(): Promise<void>;
+  save(plan: PlanRecord): Promise<void>;
+  /** Deletes at most `limit` rows of plans that were deleted before `before`. Returns their number. */
+  purge(before: number, limit: number): Promise<number>;
+}
+
+/** An open session of a room that has a plan, and when something is to be done about it. */
+export type PlannedRoom = {
+  readonly sid: string;
+  readonly room: string;
+  readonly createdAt: number;
+  /** When the first participant joined. */
+  readonly startedAt: number | null;
+  /** Since when one participant has been alone, according to events. */
+  readonly aloneSince: number | null;
+  /** The end that `warnedAt` belongs to. */
+  readonly closesAt: number | null;
+  /** When the last warning was due that was given. */
+  readonly warnedAt: number | null;
+  /** Set when the room is being closed. */
+  readonly closeReason: CloseReason | null;
+  /**
+   * When the room is to be looked at: the next warning, its end, or the end of a claim. It may be too early, and is never
+   * too late. Null for never.
+   */
+  readonly dueAt: number | null;
+};
+
+/** What events say about a planned room. */
+export type PlannedPresence = Pick<
+  PlannedRoom,
+  'sid' | 'room' | 'createdAt' | 'startedAt' | 'aloneSince' | 'dueAt'
+> & { readonly now: number };
+
+export interface PlannedRoomStore {
+  /** Adds the room, which is due at once, or notes the presence; it becomes due no later than before. */
+  note(presence: PlannedPresence): Promise<void>;
+  /** Forgets these rooms, whose sessions have ended, and returns them. */
+  end(sids: readonly string[]): Promise<readonly PlannedRoom[]>;
+  /** Makes the open rooms of these subjects due at once, because their plan has changed. Returns their number. */
+  markDue(subjects: readonly string[], now: number): Promise<number>;
+  /** Claims at most `limit` rooms that are due: nobody else gets them before `until`, to which their dueAt is set. */
+  claim(claim: {
+    readonly now: number;
+    readonly until: number;
+    readonly limit: number;
+  }): Promise<readonly PlannedRoom[]>;
+  /** Saves claimed rooms, unless events have made them due earlier in the meantime. */
+  settle(rooms: readonly PlannedRoom[], until: number): Promise<void>;
+  /** Notes that the room is closed for this reason. Returns false when another instance did, or the session has ended. */
+  beginClosing(sid: string, reason: CloseReason): Promise<boolean>;
+  /** Notes that nobody is alone in the room. */
+  forgetAlone(sid: string): Promise<void>;
+  /** Returns when the next room is due. */
+  nextDueAt(): Promise<number | undefined>;
+  /** Returns names of open rooms which are not planned rooms, after `after`, in their order. */
+  listUnplanned(after: string | undefined, limit: number): Promise<readonly string[]>;
+  /** Deletes rooms whose sessions have ended or are unknown and that were added before `before`. */
+  purge(before: number): Promise<void>;
+}
+
 export interface RoomStores {
   readonly rooms: RoomRecordStore;
+  readonly plans: PlanStore;
+  readonly plannedRooms: PlannedRoomStore;
   readonly blocks: BlockStore;
 }
 

@@ -1,6 +1,7 @@
 import { ROLES } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Hint } from '../../contract/hint.ts';
+import type { PlanSettings } from '../../contract/plans.ts';
 import { type Token, type TokenRequest, TokenRequestSchema, TokenSchema } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { exactMember } from '../platform/http/bodies/read-body.ts';
@@ -8,8 +9,9 @@ import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { type Caller, defineRoute, type Route, requireRoom } from '../platform/http/route.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
 import { ensureNotBlocked, type FindBlock } from './blocks/blocks.ts';
-import { decideEntry, requireEntry } from './entry.ts';
+import { decideEntry, requireEntry, requirePlannedEntry } from './entry.ts';
 import { metadataText, ROLE_GRANTS, toRoleAttributes } from './participants.ts';
+import { type FindNamedPlan, mergePlans } from './plans/plans.ts';
 import { type FindRoomRecord, toRoomConfig } from './room-records.ts';
 
 export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
@@ -29,6 +31,7 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       errors: [
         'participant-blocked',
         'room-closed',
+        'room-not-open-yet',
         'room-not-found',
         'key-limit-reached',
         'storage-unavailable',
@@ -85,6 +88,7 @@ export type IssueTokenDeps = {
   readonly keyLimits: Pick<KeyLimits, 'checkPerson'>;
   readonly findBlock: FindBlock;
   readonly findRoomRecord: FindRoomRecord;
+  readonly findNamedPlan: FindNamedPlan;
   readonly clock: Clock;
   readonly tokenSigner: TokenSigner;
   readonly tokenTtlSeconds: number;
@@ -95,8 +99,8 @@ export type IssueTokenDeps = {
 };
 
 /**
- * Issues an access token for one participant of one room. Throws participant-blocked, room-closed, and invalid-request for metadata
- * over LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
+ * Issues an access token for one participant of one room. Throws participant-blocked, room-closed, room-not-open-yet, and
+ * invalid-request for metadata over LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
  */
 async function issueToken(
   deps: IssueTokenDeps,
@@ -106,11 +110,14 @@ async function issueToken(
   const found = deps.findRoomRecord({ room: request.roomId });
   const record = found instanceof Promise ? await found : found;
   requireEntry(decideEntry(record, 'person', deps.clock.now()), request.roomId);
+  const named = deps.findNamedPlan(request.roomId);
+  const plan = mergePlans(named instanceof Promise ? await named : named, record);
+  requirePlannedEntry(plan, request.roomId, deps.clock.now());
   const check = ensureNotBlocked(deps.findBlock, { room: request.roomId, identity: request.userId });
   if (check !== undefined) await check;
   const { metadata, role } = request;
   const issuedAt = Math.floor(deps.clock.now() / 1000);
-  const expiresAt = issuedAt + lifetime(deps, request);
+  const expiresAt = Math.min(issuedAt + lifetime(deps, request), readLastSecond(plan));
   const token = deps.tokenSigner.sign({
     room: request.roomId,
     identity: request.userId,
@@ -118,7 +125,7 @@ async function issueToken(
     metadata: metadata === undefined ? undefined : metadataText(metadata),
     attributes: { ...toRoleAttributes(role), ...toKeyAttribute(caller) },
     grants: chooseGrants(request),
-    roomConfig: toRoomConfig(record),
+    roomConfig: toRoomConfig(record, plan),
     issuedAt,
     expiresAt,
   });
@@ -128,6 +135,13 @@ async function issueToken(
 /** Usage is counted by key. The root key is the one without an attribute. */
 function toKeyAttribute(caller: Caller | undefined): Readonly<Record<string, string>> {
   return caller?.scopes === undefined ? {} : { 'rtc.key': caller.keyId };
+}
+
+/** A token never outlives the room. */
+function readLastSecond(plan: PlanSettings | undefined): number {
+  return plan?.closesAt === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.floor(Date.parse(plan.closesAt) / 1000);
 }
 
 function lifetime({ tokenTtlSeconds, maxTokenTtlSeconds }: IssueTokenDeps, { ttl }: TokenRequest): number {

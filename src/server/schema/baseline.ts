@@ -27,6 +27,7 @@ export async function createTables(
     ...webhookTables(types),
     ...deliveryTables(types),
     ...roomTables(types),
+    ...planTables(types),
     ...accessTables(types),
     ...transcriptionTables(types),
     ...liveTables(types),
@@ -78,7 +79,7 @@ function eventTables({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "counters" ("name" ${text} not null primary key, "value" ${integer} not null)`,
     sql`insert into "counters" ("name", "value") values
-      ('blocks', 0), ('events', 0), ('purgedAt', 0), ('rooms', 0)`,
+      ('blocks', 0), ('events', 0), ('plans', 0), ('purgedAt', 0), ('rooms', 0)`,
     sql`create table "events" (
       "position" ${integer} not null primary key,
       "id" ${text} not null unique,
@@ -247,7 +248,8 @@ function roomTables({ text, integer }: ColumnTypes): Statements {
       "departureTimeout" ${integer}, "metadata" ${text},
       "closedTo" ${text}, "closedAt" ${integer},
       "closedUntil" ${integer}, "closedSid" ${text},
-      "keptUntil" ${integer}, "changeNumber" ${integer} not null
+      "keptUntil" ${integer}, "changeNumber" ${integer} not null,
+      "plan" ${text}
     )`,
     sql`create index "roomsChanged" on "rooms" ("changeNumber")`,
     sql`create index "roomsClosed" on "rooms" ("room") where "closedTo" is not null`,
@@ -258,6 +260,30 @@ function roomTables({ text, integer }: ColumnTypes): Statements {
       "createdBy" ${text} default 'root' not null
     )`,
     sql`create index "vocabulariesOfKey" on "vocabularies" ("createdBy")`,
+  ];
+}
+
+/** Plans of rooms, and what is due in open rooms that have one. */
+function planTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "plans" (
+      "subject" ${text} not null primary key,
+      "id" ${text} not null,
+      "settings" ${text} not null,
+      "createdAt" ${integer} not null, "updatedAt" ${integer} not null,
+      "deletedAt" ${integer}, "changeNumber" ${integer} not null
+    )`,
+    sql`create unique index "plansById" on "plans" ("id") where "deletedAt" is null`,
+    sql`create index "plansChanged" on "plans" ("changeNumber")`,
+    sql`create index "plansDeleted" on "plans" ("deletedAt") where "deletedAt" is not null`,
+    sql`create table "plannedRooms" (
+      "sid" ${text} not null primary key,
+      "room" ${text} not null,
+      "createdAt" ${integer} not null, "startedAt" ${integer}, "aloneSince" ${integer},
+      "closesAt" ${integer}, "warnedAt" ${integer},
+      "closeReason" ${text}, "dueAt" ${integer}
+    )`,
+    sql`create index "plannedRoomsDue" on "plannedRooms" ("dueAt") where "dueAt" is not null`,
   ];
 }
 

@@ -14,6 +14,7 @@ import type { AppendEventsDeps } from '../events/append-events.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { WaitForChangeDeps } from '../platform/storage/changes.ts';
+import type { FindPlan } from '../rooms/plans/plans.ts';
 import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
 import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import { stopTranscription } from './stop-transcription.ts';
@@ -137,7 +138,8 @@ function speakersRoute(deps: TranscriptionDeps): Route {
   });
 }
 
-type StartTranscriptionDeps = SpeechWorkerDeps & MediaDeps & { readonly ids: IdGenerator };
+type StartTranscriptionDeps = SpeechWorkerDeps &
+  MediaDeps & { readonly ids: IdGenerator; readonly findPlan: FindPlan };
 
 type StartedTranscription = {
   readonly started: LiveStarted;
@@ -154,7 +156,8 @@ async function startTranscription(
   room: string,
   request: LiveStart,
 ): Promise<StartedTranscription> {
-  const language = formatLanguage(request.language ?? DEFAULT_LANGUAGE);
+  const planned = request.language === undefined ? await deps.findPlan(room) : undefined;
+  const language = formatLanguage(request.language ?? planned?.language ?? DEFAULT_LANGUAGE);
   await requireWorker(deps, 'stt-live', language);
   const { sid: roomSid } = await findRoom(deps, room);
   const { options, participants } = request;

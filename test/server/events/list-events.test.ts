@@ -237,7 +237,7 @@ describe('the types of GET /v1/events', () => {
     const { status, errors } = await get('room_started,room_opened');
     expect(status).toBe(400);
     expect(errors).toEqual([
-      { parameter: 'types', detail: expect.stringContaining('room_started, room_finished') },
+      { parameter: 'types', detail: expect.stringContaining('room_started, room_closing, room_finished') },
     ]);
   });
 });

@@ -204,6 +204,10 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
       participant: { ...ADA_WITH_ACCESS, joinedAt: startedAt, leaveReason: 'left' },
     }),
   },
+  room_closing: {
+    numParticipants: 1,
+    subject: ({ now }) => ({ closing: { reason: 'closes_at', closesAt: now, secondsLeft: 0 } }),
+  },
   room_join_refused: { numParticipants: 0, subject: () => ({ participant: ADA, closedUntil: null }) },
   track_published: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },
   track_unpublished: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },

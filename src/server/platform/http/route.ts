@@ -15,6 +15,7 @@ export type Tag =
   | 'service'
   | 'tokens'
   | 'rooms'
+  | 'plans'
   | 'participants'
   | 'recordings'
   | 'broadcasts'

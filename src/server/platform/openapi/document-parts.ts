@@ -273,6 +273,7 @@ function toPascalCase(event: string): string {
 export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   tokens: 'Access tokens by role',
   rooms: "Rooms, as the media server's own objects",
+  plans: 'Settings for the room of a name, or for all rooms with a prefix',
   participants: 'The people in a room',
   recordings: 'Recordings of a room, MP4 files in object storage',
   broadcasts: 'Broadcasts of a room to other servers (RTMP, SRT) and as HLS',

@@ -13,6 +13,8 @@ export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
  * - blocks: an identity was blocked, or a block lifted.
  * - rooms: a room was opened with other settings, or closed.
  * - recordings: a recording changed its state, or the worker that listens to its room.
+ * - plans: a plan was changed.
+ * - plannedRooms: something is due in an open room with a plan, earlier than was known.
  */
 export const CHANGE_TOPICS = [
   'events',
@@ -23,6 +25,8 @@ export const CHANGE_TOPICS = [
   'keys',
   'blocks',
   'rooms',
+  'plans',
+  'plannedRooms',
   'recordings',
 ] as const;
 

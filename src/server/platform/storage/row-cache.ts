@@ -50,7 +50,12 @@ export type LastingQuery<Key> = {
  */
 export type FindRow<Row, Key> = (key: Key) => Row | undefined | Promise<Row | undefined>;
 
-export type RowCache<Row, Key> = { readonly find: FindRow<Row, Key>; readonly close: () => void };
+export type RowCache<Row, Key> = {
+  readonly find: FindRow<Row, Key>;
+  /** Returns the row of the first key that has one. The keys are listed only if there are rows. */
+  readonly findFirst: (listKeys: () => readonly Key[]) => Row | undefined | Promise<Row | undefined>;
+  readonly close: () => void;
+};
 
 type RowCacheOptions<Row extends Key, Key> = {
   readonly rows: RowsOverTime<Row, Key>;
@@ -83,7 +88,22 @@ export function openRowCache<Row extends Key, Key>(options: RowCacheOptions<Row,
     const row = cached.get(toText(key));
     return row !== undefined && lasts(row, now) ? row : undefined;
   };
+  const findFirstIn = (cached: Rows<Row>, listKeys: () => readonly Key[]) => {
+    if (cached === undefined) return findFirstStored(options, listKeys());
+    if (cached.size === 0) return undefined;
+    const now = clock.now();
+    for (const key of listKeys()) {
+      const row = cached.get(toText(key));
+      if (row !== undefined && lasts(row, now)) return row;
+    }
+    return undefined;
+  };
   return {
+    findFirst: (listKeys) => {
+      const cached = known.current();
+      if (!(cached instanceof Promise)) return findFirstIn(cached, listKeys);
+      return cached.then((read) => findFirstIn(read, listKeys));
+    },
     find: (key) => {
       const cached = known.current();
       if (!(cached instanceof Promise)) return findIn(cached, key);
@@ -91,6 +111,17 @@ export function openRowCache<Row extends Key, Key>(options: RowCacheOptions<Row,
     },
     close: known.close,
   };
+}
+
+async function findFirstStored<Row extends Key, Key>(
+  { rows, clock }: RowCacheOptions<Row, Key>,
+  keys: readonly Key[],
+): Promise<Row | undefined> {
+  for (const key of keys) {
+    const row = await rows.find(key, clock.now());
+    if (row !== undefined) return row;
+  }
+  return undefined;
 }
 
 /** Returns a function that reads all rows when it is called first, and then what has changed since. */

@@ -130,7 +130,7 @@ type VocabularyDeps = {
  * respond the vocabulary is empty.
  */
 export function withVocabulary({ store, engine, log }: VocabularyDeps, room: string): SpeechEngine {
-  const reading = store.vocabularies.find(room).catch((error: unknown) => {
+  const reading = store.vocabularies.findOrPlanned(room).catch((error: unknown) => {
     log.warn({ err: error }, 'reading the vocabulary of a room failed; transcribing without it');
     return [];
   });

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import type { KeyQuota } from '../../platform/http/limits/key-limits.ts';
 import { sanitizeText } from '../../platform/storage/statements.ts';
+import { createPlanStore } from '../../rooms/plans/plans.sql.ts';
+import { readPlans } from '../../rooms/plans/plans.ts';
+import { createRoomRecordStore } from '../../rooms/room-records.sql.ts';
 import type { Connection } from '../../schema/tables.ts';
 
 /*
@@ -12,6 +15,8 @@ type Vocabulary = { readonly room: string; readonly terms: readonly string[] };
 export interface VocabularyStore {
   /** Returns an empty list when the room has none. */
   find(room: string): Promise<readonly string[]>;
+  /** Returns the terms of the room, or those of its plan if it has no terms of its own. */
+  findOrPlanned(room: string): Promise<readonly string[]>;
   /**
    * Replaces the terms of the room, which remain with the key that gave them first. Returns false, and changes nothing, when
    * the room has none and the key has given terms to as many rooms as it may.
@@ -26,13 +31,26 @@ export interface VocabularyStores {
   readonly vocabularies: VocabularyStore;
 }
 
-export function createVocabularyStore({ db, dialect, atomically }: Connection): VocabularyStore {
+export function createVocabularyStore(connection: Connection): VocabularyStore {
+  const { db, dialect, atomically } = connection;
   return {
     find: async (room) => {
       const found = db.selectFrom('vocabularies').select('terms').where('room', '=', sanitizeText(room));
       const row = await found.executeTakeFirst();
       const terms: unknown = JSON.parse(row?.terms ?? '[]');
       return Array.isArray(terms) ? terms.map(String) : [];
+    },
+    findOrPlanned: async (name) => {
+      const room = sanitizeText(name);
+      const own = await db
+        .selectFrom('vocabularies')
+        .select('terms')
+        .where('room', '=', room)
+        .executeTakeFirst();
+      if (own !== undefined) return JSON.parse(own.terms);
+      const stores = { plans: createPlanStore(connection), rooms: createRoomRecordStore(connection) };
+      // What is no longer kept is deleted soon.
+      return (await readPlans(stores, [room], 0)).get(room)?.vocabulary ?? [];
     },
     save: ({ room, terms }, quota) => {
       const row = { room: sanitizeText(room), terms: JSON.stringify(terms.map(sanitizeText)) };

@@ -22,6 +22,7 @@ describe.each([
     emptyTimeout: null,
     departureTimeout: null,
     metadata: null,
+    plan: null,
     closedTo: null,
     closedAt: null,
     closedUntil: null,

@@ -80,7 +80,7 @@ describe('the vocabulary of a room', () => {
     await first.recognise(request);
     await withVocabulary(deps, 'demo').recognise(request);
     await withVocabulary(deps, 'without').recognise(request);
-    const failing = { find: async () => Promise.reject(new Error('unavailable')) };
+    const failing = { findOrPlanned: async () => Promise.reject(new Error('unavailable')) };
     const store = { vocabularies: { ...stage.store.vocabularies, ...failing } };
     await withVocabulary({ ...deps, store }, 'demo').recognise(request);
     expect(requests).toEqual([['Ada Lovelace'], ['Ada Lovelace'], ['Bea'], [], []]);

@@ -85,6 +85,7 @@ async function play(scene: Scene): Promise<void> {
   await shareAccess(recorder);
   await endMeeting(scene, egressId);
   await keepClosed(scene);
+  await closeByPlan(scene);
   await findNothing(recorder);
 }
 
@@ -315,6 +316,24 @@ async function keepClosed({ recorder, stage, receiver }: Scene): Promise<void> {
   await receiver.waitFor(({ body }) => body.event === 'room_join_refused');
   const isClosed = async () => (await stage.service.call('GET', '/v1/rooms/demo')).status === 404;
   await waitFor(isClosed);
+}
+
+async function closeByPlan({ recorder, stage, receiver }: Scene): Promise<void> {
+  const path = { planId: 'lessons' };
+  const body = { prefix: 'lesson-', opensAt: '2099-01-31T09:30:00.000Z', earlyJoin: 300 };
+  await recorder.send('putPlan', { path, body });
+  await recorder.send('putPlan', { path, body: { ...body, maxDuration: 3600 } });
+  await recorder.send('getPlan', { path });
+  await recorder.send('listPlans');
+  await recorder.send('createToken', {
+    body: { ...TOKEN, roomId: 'lesson-7' },
+    fails: 'room-not-open-yet',
+  });
+  await stage.service.call('PUT', '/v1/plans/lessons', { body: { prefix: 'lesson-', maxDuration: 1 } });
+  stage.media.control.join('lesson-7', ADA);
+  await receiver.waitFor(({ body }) => body.event === 'room_closing');
+  await recorder.send('deletePlan', { path });
+  await recorder.send('getPlan', { path, fails: 'plan-not-found' });
 }
 
 async function findNothing(recorder: ExchangeRecorder): Promise<void> {

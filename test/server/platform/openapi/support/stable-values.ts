@@ -46,6 +46,8 @@ const INSTANTS: Readonly<Record<string, number>> = {
   revokedAt: 73_600,
   blockedAt: 74_000,
   closedAt: 80_000,
+  closesAt: 80_000,
+  updatedAt: 81_000,
   blockedUntil: 3_674_000,
   queuedAt: 80_000,
   completedAt: 96_400,

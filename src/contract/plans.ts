@@ -1,0 +1,133 @@
+import { type Static, Type } from 'typebox';
+import { MAX_PLAN_SECONDS } from './choices.ts';
+import { instantSchema, nameSchema } from './names.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { LANGUAGE_PATTERN } from './transcript-queries.ts';
+import { termsSchema } from './vocabulary.ts';
+
+/** LiveKit stores its time-outs as uint32. */
+export const MAX_UINT32 = 4_294_967_295;
+
+export const MAX_CLOSING_WARNINGS = 10;
+
+/** Warnings before a room is closed, in seconds, unless its plan has others. */
+export const CLOSING_WARNINGS: readonly number[] = [300, 60];
+
+/** The topic of the data that clients in a room get before the room is closed. */
+export const CLOSING_TOPIC = 'rtc.closing';
+
+type Seconds = { readonly minimum: 0 | 1; readonly example: number };
+
+const seconds = (description: string, { minimum, example }: Seconds) =>
+  Type.Optional(Type.Integer({ minimum, maximum: MAX_PLAN_SECONDS, description, examples: [example] }));
+
+/** What POST /v1/rooms takes besides the settings of LiveKit: the same as a plan, for that room only. */
+export const roomPlanFields = {
+  opensAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Before this instant nobody gets a token, except for earlyJoin',
+      examples: ['2026-02-01T08:00:00.000Z'],
+    }),
+  ),
+  closesAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'The room is closed at this instant. No token is valid for longer',
+      examples: ['2026-02-01T09:00:00.000Z'],
+    }),
+  ),
+  maxDuration: seconds('Seconds after the first join at which the room is closed', {
+    minimum: 1,
+    example: 3600,
+  }),
+  soloTimeout: seconds('Seconds after which a room is closed in which one participant has been alone', {
+    minimum: 1,
+    example: 600,
+  }),
+  earlyJoin: seconds('Seconds before opensAt from which on people may join; default 0', {
+    minimum: 0,
+    example: 300,
+  }),
+  closingWarnings: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: 86_400 }), {
+      maxItems: MAX_CLOSING_WARNINGS,
+      description: `Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic ${CLOSING_TOPIC}; default ${CLOSING_WARNINGS.join(' and ')}, and none for an empty list`,
+      examples: [[300, 60]],
+    }),
+  ),
+  vocabulary: Type.Optional(termsSchema('Names and terms for transcriptions of rooms without a vocabulary')),
+  language: Type.Optional(
+    Type.String({
+      pattern: `${LANGUAGE_PATTERN}|^auto$`,
+      maxLength: 35,
+      description: 'Language of live transcriptions that are started without one: BCP 47, or auto',
+      examples: ['it-IT'],
+    }),
+  ),
+};
+
+const planFields = {
+  room: Type.Optional(nameSchema('The room that the plan is for', 'lesson-7')),
+  prefix: Type.Optional(
+    nameSchema('The plan is for all rooms whose names begin so; the longest prefix wins', 'lesson-'),
+  ),
+  ...roomPlanFields,
+  emptyTimeout: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_UINT32,
+      description: 'Seconds before an empty room is closed, unless POST /v1/rooms says otherwise',
+      examples: [600],
+    }),
+  ),
+  metadata: Type.Optional(
+    Type.String({
+      maxLength: 2048,
+      format: 'livekit-metadata',
+      description: 'Metadata of rooms that are opened without any; at most 2 KiB',
+    }),
+  ),
+};
+
+export const PlanParams = Type.Object({
+  planId: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+    maxLength: 64,
+    description: 'Id of the plan, chosen by the caller: letters, digits, dots, hyphens and underscores',
+    examples: ['lessons'],
+  }),
+});
+
+export const PlanPutSchema = Type.Object(planFields, {
+  $id: 'PlanPut',
+  description: 'The plan: exactly one of `room` and `prefix`, and what it sets',
+  additionalProperties: false,
+});
+export type PlanPut = Static<typeof PlanPutSchema>;
+
+export const PlanSchema = Type.Object(
+  {
+    planId: Type.String({ description: 'Id of the plan', examples: ['lessons'] }),
+    ...planFields,
+    createdAt: instantSchema('When the plan was made'),
+    updatedAt: instantSchema('When it was changed last'),
+  },
+  { $id: 'Plan', description: 'Settings for a room, or for all rooms with a prefix' },
+);
+export type Plan = Static<typeof PlanSchema>;
+
+/** What a plan sets, without the rooms that it is for. */
+export type PlanSettings = Omit<PlanPut, 'room' | 'prefix'>;
+
+export const PlanListQuery = Type.Object(
+  { limit: pageLimit(200, 'default 50'), cursor: pageCursor(400) },
+  { additionalProperties: false },
+);
+export type PlanListQuery = Static<typeof PlanListQuery>;
+
+export const PlanListSchema = Type.Object(
+  { plans: Type.Array(PlanSchema, { description: 'The plans' }), nextCursor },
+  { $id: 'PlanList', description: 'Plans, ordered by id' },
+);
+export type PlanList = Static<typeof PlanListSchema>;

@@ -1,0 +1,58 @@
+import { type Purge, startPurge } from '../events/purge.ts';
+import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
+import { purgePlans } from '../rooms/plans/plans.ts';
+import { purgeSounds } from '../transcription/post/post-transcriber.ts';
+import { purgeTranscriptions } from '../transcription/transcriptions.ts';
+import type { Config } from './config/config.ts';
+import { isLoopback } from './config/warnings.ts';
+import type { Adapters } from './open-adapters.ts';
+import type { Store } from './store.ts';
+
+export const DAY_MS = 86_400_000;
+
+type StartPurgesDeps = Omit<LibraryDeps, 'store'> &
+  Pick<Adapters, 'machineClock' | 'mediaClock' | 'metrics'> & { readonly store: Store };
+
+/** Starts to delete records whose retention has ended. */
+export function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<typeof startPurge> {
+  const { values, livekit, databaseUrl } = config;
+  const { store, clock } = deps;
+  const beforeDays = (days: number): number => clock.now() - days * DAY_MS;
+  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION, USAGE_RETENTION } = values;
+  const purgesOfRecordings = (days: number): Readonly<Record<string, Purge>> => ({
+    recordings: (limit, signal) => purgeRecordings(deps, { before: beforeDays(days), limit, signal }),
+  });
+  const purgesOfTranscriptions = (days: number): Readonly<Record<string, Purge>> => ({
+    transcriptions: (limit, signal) =>
+      purgeTranscriptions(store, { before: beforeDays(days), limit, signal }),
+  });
+  const purge = startPurge({
+    ...deps,
+    isOtherMachineAsked: [livekit.url, databaseUrl].some(isOnOtherMachine),
+    retention: {
+      eventsMs: values.EVENT_RETENTION * DAY_MS,
+      deliveriesMs: values.DELIVERY_RETENTION * DAY_MS,
+      sessionsMs: values.SESSION_RETENTION * DAY_MS,
+    },
+    purgeOthers: {
+      idempotentRequests: (limit) => store.idempotency.purge(clock.now(), limit),
+      auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
+      failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
+      turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
+      plans: (limit) => purgePlans({ store, clock }, limit),
+      keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
+      usage: (limit) => store.usage.purge(beforeDays(USAGE_RETENTION), limit),
+      ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),
+      ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),
+    },
+  });
+  deps.metrics?.watchRefusedPurge(() => purge.refusal()?.since);
+  return purge;
+}
+
+/** A name without a dot is mostly that of a container on this machine, which has the same clock. */
+function isOnOtherMachine(url: string | undefined): boolean {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return /[.:]/.test(hostname) && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}

@@ -1,0 +1,218 @@
+import { type Kysely, sql } from 'kysely';
+import type { CloseReason } from '../../../contract/choices.ts';
+import { columnList } from '../../platform/storage/statements.ts';
+import type { Connection, Tables } from '../../schema/tables.ts';
+import { lastChange, nextChange } from '../room-records.sql.ts';
+import type { PlannedPresence, PlannedRoom, PlannedRoomStore, PlanStore } from '../store.ts';
+
+type Database = Kysely<Tables>;
+
+const PLAN_COLUMNS = ['subject', 'id', 'settings', 'createdAt', 'updatedAt', 'deletedAt'] as const;
+
+export function createPlanStore({ db, dialect, changes, atomically }: Connection): PlanStore {
+  const lasting = () => db.selectFrom('plans').select(PLAN_COLUMNS).where('deletedAt', 'is', null);
+  return {
+    find: ({ subject }) => lasting().where('subject', '=', subject).executeTakeFirst(),
+    findById: (id) => lasting().where('id', '=', id).executeTakeFirst(),
+    findAll: (subjects) =>
+      lasting()
+        .where(sql<boolean>`subject ${dialect.oneOf(subjects)}`)
+        .execute(),
+    list: (after, limit) => {
+      const select = after === undefined ? lasting() : lasting().where('id', '>', after);
+      return select.orderBy('id').limit(limit).execute();
+    },
+    listLasting: ({ after, limit }) => {
+      const select = after === undefined ? lasting() : lasting().where('subject', '>', after.subject);
+      return select.orderBy('subject').limit(limit).execute();
+    },
+    lastChange: () => lastChange(db, 'plans'),
+    listChanged: (after, limit) =>
+      db
+        .selectFrom('plans')
+        .select([...PLAN_COLUMNS, 'changeNumber'])
+        .where('changeNumber', '>', after)
+        .orderBy('changeNumber')
+        .limit(limit)
+        .execute(),
+    count: async () => {
+      const counted = db.selectFrom('plans').select((row) => row.fn.countAll<number>().as('count'));
+      return Number((await counted.where('deletedAt', 'is', null).executeTakeFirstOrThrow()).count);
+    },
+    lock: async () => {
+      await nextChange(db, 'plans');
+    },
+    save: (plan) =>
+      atomically(async (within) => {
+        const changeNumber = await nextChange(within, 'plans');
+        const { subject: _, ...columns } = plan;
+        await within
+          .insertInto('plans')
+          .values({ ...plan, changeNumber })
+          .onConflict((conflict) => conflict.column('subject').doUpdateSet({ ...columns, changeNumber }))
+          .execute();
+        changes.note(within, 'plans');
+      }),
+    purge: (before, limit) => purgePlans(db, before, limit),
+  };
+}
+
+async function purgePlans(db: Database, before: number, limit: number): Promise<number> {
+  const deleted = db.selectFrom('plans').select('subject').where('deletedAt', '<=', before).limit(limit);
+  const { numDeletedRows } = await db
+    .deleteFrom('plans')
+    // Repeats the condition, so that a plan that was made again in the meantime is kept.
+    .where('deletedAt', '<=', before)
+    .where('subject', 'in', deleted)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+const ROOM = {
+  sid: 'text',
+  room: 'text',
+  createdAt: 'integer',
+  startedAt: 'integer',
+  aloneSince: 'integer',
+  closesAt: 'integer',
+  warnedAt: 'integer',
+  closeReason: 'text',
+  dueAt: 'integer',
+} as const satisfies Record<keyof PlannedRoom, 'text' | 'integer'>;
+
+const ROOM_COLUMNS = Object.keys(ROOM) as readonly (keyof PlannedRoom)[];
+
+/** Unix milliseconds in far future, for the earlier one of two instants of which both may be missing. */
+const NEVER = sql.lit(9_007_199_254_740_991);
+
+export function createPlannedRoomStore({ db, dialect, changes, atomically }: Connection): PlannedRoomStore {
+  return {
+    note: (presence) =>
+      atomically(async (within) => {
+        // Others know of an earlier instant already.
+        if (await notePresence(within, presence)) changes.note(within, 'plannedRooms');
+      }),
+    end: (sids) => {
+      const among = sql<boolean>`sid ${dialect.oneOf(sids)}`;
+      return db.deleteFrom('plannedRooms').where(among).returning(ROOM_COLUMNS).execute();
+    },
+    markDue: (subjects, now) =>
+      atomically(async (within) => {
+        let count = 0;
+        for (const subject of subjects) count += await markDue(within, subject, now);
+        if (count > 0) changes.note(within, 'plannedRooms');
+        return count;
+      }),
+    claim: (claim) => claimRooms({ db, dialect }, claim),
+    settle: (rooms, until) => settleRooms({ db, dialect }, rooms, until),
+    beginClosing: async (sid, reason) => {
+      const closing = { closeReason: sql<CloseReason>`coalesce("closeReason", ${reason})` };
+      const update = db.updateTable('plannedRooms').set(closing).where('sid', '=', sid);
+      return (await update.executeTakeFirst()).numUpdatedRows > 0n;
+    },
+    forgetAlone: async (sid) => {
+      await db.updateTable('plannedRooms').set({ aloneSince: null }).where('sid', '=', sid).execute();
+    },
+    nextDueAt: async () => {
+      const first = db.selectFrom('plannedRooms').select('dueAt').where('dueAt', 'is not', null);
+      return (await first.orderBy('dueAt').limit(1).executeTakeFirst())?.dueAt ?? undefined;
+    },
+    listUnplanned: (after, limit) => listUnplanned(db, after, limit),
+    purge: async (before) => {
+      const open = sql`select 1 from "roomSessions" where "roomSessions".sid = "plannedRooms".sid and "endedAt" is null`;
+      const old = db.deleteFrom('plannedRooms').where('createdAt', '<', before);
+      await old.where(sql<boolean>`not exists (${open})`).execute();
+    },
+  };
+}
+
+/** Returns whether the room is due at that instant now, and not before. */
+async function notePresence(db: Database, { now, ...presence }: PlannedPresence): Promise<boolean> {
+  const saved = await db
+    .insertInto('plannedRooms')
+    // Due at once: this instance may not know yet how the plan was changed last.
+    .values({ ...presence, dueAt: now, closesAt: null, warnedAt: null, closeReason: null })
+    .onConflict((conflict) =>
+      conflict.column('sid').doUpdateSet({
+        startedAt: sql`coalesce("plannedRooms"."startedAt", excluded."startedAt")`,
+        aloneSince: sql`excluded."aloneSince"`,
+        dueAt: earlierDue(presence.dueAt),
+      }),
+    )
+    .returning('dueAt')
+    .executeTakeFirst();
+  return saved?.dueAt != null && (saved.dueAt === presence.dueAt || saved.dueAt === now);
+}
+
+function earlierDue(dueAt: number | null) {
+  const present = sql<number | null>`"plannedRooms"."dueAt"`;
+  if (dueAt === null) return present;
+  return sql<number | null>`case
+    when "plannedRooms"."closeReason" is not null or coalesce("plannedRooms"."dueAt", ${NEVER}) < ${dueAt}
+    then ${present} else ${dueAt} end`;
+}
+
+type Statements = Pick<Connection, 'db' | 'dialect'>;
+
+async function settleRooms(
+  { db, dialect }: Statements,
+  rooms: readonly PlannedRoom[],
+  until: number,
+): Promise<void> {
+  if (rooms.length === 0) return;
+  const settled = dialect.rows(rooms, ROOM);
+  await sql`
+    update "plannedRooms" set "closesAt" = settled."closesAt", "warnedAt" = settled."warnedAt",
+      "dueAt" = case when "plannedRooms"."dueAt" = ${until} then settled."dueAt" else "plannedRooms"."dueAt" end
+    from ${settled} as settled
+    where "plannedRooms".sid = settled.sid`.execute(db);
+}
+
+type Claim = Parameters<PlannedRoomStore['claim']>[0];
+
+async function claimRooms(
+  { db, dialect }: Statements,
+  { now, until, limit }: Claim,
+): Promise<readonly PlannedRoom[]> {
+  const due = sql`select sid from "plannedRooms" where "dueAt" is not null and "dueAt" <= ${now}
+    order by "dueAt" limit ${limit} ${dialect.lockFreeRows}`;
+  const among = dialect.engine === 'SQLite' ? sql`in (${due})` : sql`= any(array(${due}))`;
+  const { rows } = await sql<PlannedRoom>`
+    update "plannedRooms" set "dueAt" = ${until} where sid ${among}
+    returning ${columnList(ROOM_COLUMNS)}`.execute(db);
+  return rows;
+}
+
+async function listUnplanned(
+  db: Database,
+  after: string | undefined,
+  limit: number,
+): Promise<readonly string[]> {
+  const planned = sql`select 1 from "plannedRooms" where "plannedRooms".sid = "roomSessions".sid`;
+  let open = db
+    .selectFrom('roomSessions')
+    .select('name')
+    .where('endedAt', 'is', null)
+    .where(sql<boolean>`not exists (${planned})`);
+  if (after !== undefined) open = open.where('name', '>', after);
+  return (await open.orderBy('name').limit(limit).execute()).map(({ name }) => name);
+}
+
+/** The first character of a subject says whether the rest is the name of a room, or a prefix. */
+async function markDue(db: Database, subject: string, now: number): Promise<number> {
+  const name = subject.slice(1);
+  const isNamed = subject.startsWith('=')
+    ? sql`name = ${name}`
+    : sql`substr(name, 1, ${[...name].length}) = ${name}`;
+  // Somebody who is alone counts from now on.
+  const present = sql`select count(*) from "participantSessions" where "roomSid" = "roomSessions".sid
+    and role = 'participant' and "leftAt" is null and "joinedAt" is not null`;
+  const at = sql.lit(now);
+  const { rows } = await sql`
+    insert into "plannedRooms" (sid, room, "createdAt", "startedAt", "aloneSince", "dueAt")
+    select sid, name, ${at}, "startedAt", case when (${present}) = 1 then ${at} end, ${at} from "roomSessions"
+    where "endedAt" is null and ${isNamed}
+    on conflict (sid) do update set "dueAt" = excluded."dueAt" where "plannedRooms"."closeReason" is null
+    returning sid`.execute(db);
+  return rows.length;
+}

@@ -1,0 +1,291 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import { nameFault } from '../../../contract/names.ts';
+import type { Plan, PlanList, PlanPut, PlanSettings } from '../../../contract/plans.ts';
+import type { RoomCreate } from '../../../contract/rooms.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
+import type { ChangeFeed } from '../../platform/storage/changes.ts';
+import { MAX_GAP_MS, openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
+import type { UnitOfWork } from '../../platform/storage/unit-of-work.ts';
+import type { FindRoomRecord } from '../room-records.ts';
+import type { PlanKey, PlanRecord, RoomRecord, RoomStores } from '../store.ts';
+
+/*
+ * A plan has settings for the room of a name, or for all rooms with a prefix; of several the longest wins, and a name wins
+ * over any prefix. What POST /v1/rooms plans for one room goes before it, field by field. Plans are stored by their subject:
+ *
+ *   =lesson-7   the room lesson-7
+ *   ^lesson-    all rooms whose names begin with lesson-
+ *
+ * so that the plan of a room is found by the few subjects that its name has, in memory and in the database.
+ */
+
+/** Returns undefined for a room without a plan, and a promise only if the database has to be read. */
+export type FindPlan = (room: string) => PlanSettings | undefined | Promise<PlanSettings | undefined>;
+
+/** All plans are kept in memory, of some hundred bytes each. */
+export const MAX_PLANS = 10_000;
+
+export function toSubject({ room, prefix }: Pick<PlanPut, 'room' | 'prefix'>): string {
+  return room === undefined ? `^${prefix ?? ''}` : `=${room}`;
+}
+
+/** Returns the subjects that include the room, the one that wins first. */
+export function listSubjects(room: string): readonly PlanKey[] {
+  const prefixes: PlanKey[] = [];
+  let prefix = '^';
+  for (const character of room) {
+    prefix += character;
+    prefixes.push({ subject: prefix });
+  }
+  return [{ subject: `=${room}` }, ...prefixes.toReversed()];
+}
+
+/** Settings as they were parsed last, because a token needs them. */
+const parsed = new WeakMap<object, PlanSettings>();
+
+function readSettings(owner: object, settings: string): PlanSettings {
+  const known = parsed.get(owner);
+  if (known !== undefined) return known;
+  const plan: PlanSettings = JSON.parse(settings);
+  parsed.set(owner, plan);
+  return plan;
+}
+
+/** Returns what is planned for a room by its plan and by POST /v1/rooms; undefined for nothing. */
+export function mergePlans(
+  named: PlanRecord | undefined,
+  record: Pick<RoomRecord, 'plan'> | undefined,
+): PlanSettings | undefined {
+  const own = record?.plan == null ? undefined : readSettings(record, record.plan);
+  if (named === undefined) return own;
+  const general = readSettings(named, named.settings);
+  return own === undefined ? general : { ...general, ...own };
+}
+
+type PlanCacheDeps = {
+  readonly store: Pick<RoomStores, 'plans'> & { readonly changes: ChangeFeed };
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+};
+
+export type FindNamedPlan = (room: string) => PlanRecord | undefined | Promise<PlanRecord | undefined>;
+
+type PlanCache = Pick<RowCache<PlanRecord, PlanKey>, 'close'> & { readonly findNamed: FindNamedPlan };
+
+export function openPlanCache({ store, clock }: PlanCacheDeps): PlanCache {
+  const cache = openRowCache<PlanRecord, PlanKey>({
+    rows: store.plans,
+    changes: store.changes,
+    clock,
+    topic: 'plans',
+    toText: ({ subject }) => subject,
+    lasts: ({ deletedAt }) => deletedAt === null,
+    maxRows: MAX_PLANS,
+  });
+  return { close: cache.close, findNamed: (room) => cache.findFirst(() => listSubjects(room)) };
+}
+
+export function createFindPlan(findNamed: FindNamedPlan, findRoomRecord: FindRoomRecord): FindPlan {
+  return (room) => {
+    const named = findNamed(room);
+    const record = findRoomRecord({ room });
+    if (!(named instanceof Promise) && !(record instanceof Promise)) return mergePlans(named, record);
+    return Promise.all([named, record]).then(([plan, known]) => mergePlans(plan, known));
+  };
+}
+
+/** Returns what is planned for these rooms, those without a plan left out, mostly from memory. */
+export async function findPlans(
+  findPlan: FindPlan,
+  rooms: Iterable<string | undefined>,
+): Promise<ReadonlyMap<string, PlanSettings>> {
+  const plans = new Map<string, PlanSettings>();
+  for (const room of new Set(rooms)) {
+    // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
+    if (room === undefined || nameFault(room) !== undefined) continue;
+    const plan = await findPlan(room);
+    if (plan !== undefined) plans.set(room, plan);
+  }
+  return plans;
+}
+
+/** Reads what is planned for these rooms from the database, because a room must not be closed by what was planned before. */
+export async function readPlans(
+  store: Pick<RoomStores, 'plans' | 'rooms'>,
+  rooms: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, PlanSettings>> {
+  const subjects = new Map(rooms.map((room) => [room, listSubjects(room).map(({ subject }) => subject)]));
+  const all = [...new Set([...subjects.values()].flat())];
+  const named = new Map((await store.plans.findAll(all)).map((plan) => [plan.subject, plan]));
+  const records = new Map((await store.rooms.findAll(rooms, now)).map((record) => [record.room, record]));
+  const plans = new Map<string, PlanSettings>();
+  for (const [room, ofRoom] of subjects) {
+    const subject = ofRoom.find((one) => named.has(one));
+    const plan = mergePlans(subject === undefined ? undefined : named.get(subject), records.get(room));
+    if (plan !== undefined) plans.set(room, plan);
+  }
+  return plans;
+}
+
+const OWN_FIELDS = [
+  'opensAt',
+  'closesAt',
+  'maxDuration',
+  'soloTimeout',
+  'earlyJoin',
+  'closingWarnings',
+  'vocabulary',
+  'language',
+] as const satisfies readonly (keyof PlanSettings & keyof RoomCreate)[];
+
+/** Returns what the request plans for its room; undefined for nothing. */
+export function pickPlan(request: RoomCreate): PlanSettings | undefined {
+  const given = OWN_FIELDS.flatMap((field) =>
+    request[field] === undefined ? [] : [[field, request[field]]],
+  );
+  return given.length === 0 ? undefined : checkPlan(Object.fromEntries(given));
+}
+
+/** Returns the plan. Throws invalid-request for one that cannot be. */
+export function checkPlan<P extends PlanSettings>(plan: P): P {
+  const { opensAt, closesAt } = plan;
+  if (opensAt !== undefined && closesAt !== undefined && Date.parse(closesAt) <= Date.parse(opensAt))
+    throw fieldError('#/closesAt', 'must be later than opensAt');
+  return plan;
+}
+
+function fieldError(pointer: string, detail: string): ServiceError {
+  return new ServiceError('invalid-request', `${pointer} ${detail}.`, { errors: [{ pointer, detail }] });
+}
+
+export type PlanDeps = {
+  readonly store: UnitOfWork<Pick<RoomStores, 'plans' | 'plannedRooms'>>;
+  /** The store's clock, because the instants of plans are compared with it. */
+  readonly clock: Pick<Clock, 'now'>;
+};
+
+type SavedPlan = {
+  readonly plan: Plan;
+  readonly isNew: boolean;
+  /** Fields that changed, and that open rooms of the plan do not take over. */
+  readonly ignored: readonly string[];
+};
+
+/** What a room gets when it is opened. */
+const FIELDS_OF_OPENING = ['emptyTimeout', 'metadata'] as const satisfies readonly (keyof PlanSettings)[];
+
+/**
+ * Stores the plan in place of the one with this id, if any. A plan that is stored already stays as it is. Throws conflict for
+ * a room or prefix that has another plan, and when there are as many plans as there may be.
+ */
+export async function putPlan({ store, clock }: PlanDeps, id: string, put: PlanPut): Promise<SavedPlan> {
+  const { room, prefix, ...settings } = put;
+  if (room !== undefined && prefix !== undefined)
+    throw fieldError('#/prefix', 'must be left out with room: a plan is for a room or for a prefix');
+  if (room === undefined && prefix === undefined)
+    throw fieldError('#/prefix', 'is required, or room: a plan is for a room or for a prefix');
+  checkPlan(settings);
+  const subject = toSubject(put);
+  const text = JSON.stringify(sortFields(settings));
+  return await store.transaction(async (within) => {
+    await within.plans.lock();
+    const now = clock.now();
+    const former = await within.plans.findById(id);
+    if (former?.subject === subject && former.settings === text)
+      return { plan: toPlan(former), isNew: false, ignored: [] };
+    const other = await within.plans.find({ subject }, now);
+    if (other !== undefined && other.id !== id) throw takenError(put, other);
+    if (former === undefined && (await within.plans.count()) >= MAX_PLANS) throw limitError();
+    if (former !== undefined && former.subject !== subject)
+      await within.plans.save({ ...former, deletedAt: now });
+    const createdAt = former?.createdAt ?? now;
+    const saved = { subject, id, settings: text, createdAt, updatedAt: now, deletedAt: null };
+    await within.plans.save(saved);
+    const subjects = [...new Set([subject, former?.subject ?? subject])];
+    const open = await within.plannedRooms.markDue(subjects, now);
+    return {
+      plan: toPlan(saved),
+      isNew: former === undefined,
+      ignored: open === 0 ? [] : listIgnored(former, settings),
+    };
+  });
+}
+
+/** The same plan is the same text, in whichever order its fields were sent. */
+function sortFields<T extends object>(settings: T): T {
+  const inOrder = Object.entries(settings).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(inOrder) as T;
+}
+
+function listIgnored(former: PlanRecord | undefined, settings: PlanSettings): readonly string[] {
+  const before: PlanSettings = former === undefined ? {} : JSON.parse(former.settings);
+  return FIELDS_OF_OPENING.filter((field) => before[field] !== settings[field]);
+}
+
+function takenError(put: PlanPut, other: PlanRecord): ServiceError {
+  const what =
+    put.room === undefined ? `prefix ${JSON.stringify(put.prefix)}` : `room ${JSON.stringify(put.room)}`;
+  return new ServiceError('conflict', `The ${what} has the plan ${other.id} already.`, {
+    hint: { text: 'change that plan, or delete it first', command: `rtc plans get ${other.id}` },
+  });
+}
+
+function limitError(): ServiceError {
+  return new ServiceError('conflict', `There are already ${MAX_PLANS} plans, as many as there may be.`, {
+    hint: { text: 'delete plans that are over, or plan by prefix', command: 'rtc plans list' },
+  });
+}
+
+/** Throws plan-not-found. */
+export async function getPlan({ store }: PlanDeps, id: string): Promise<Plan> {
+  const found = await store.plans.findById(id);
+  if (found === undefined) throw planNotFound(id);
+  return toPlan(found);
+}
+
+function planNotFound(id: string): ServiceError {
+  return new ServiceError('plan-not-found', `There is no plan ${JSON.stringify(id)}.`, {
+    hint: { text: 'list the plans', command: 'rtc plans list' },
+  });
+}
+
+/** Deletes a plan. Its open rooms stay open. Throws plan-not-found. */
+export async function deletePlan({ store, clock }: PlanDeps, id: string): Promise<void> {
+  await store.transaction(async (within) => {
+    await within.plans.lock();
+    const found = await within.plans.findById(id);
+    if (found === undefined) throw planNotFound(id);
+    const now = clock.now();
+    await within.plans.save({ ...found, deletedAt: now });
+    await within.plannedRooms.markDue([found.subject], now);
+  });
+}
+
+/** Deletes rows of plans that all instances know to be deleted. Returns their number. */
+export async function purgePlans({ store, clock }: PlanDeps, limit: number): Promise<number> {
+  return await store.plans.purge(clock.now() - 2 * MAX_GAP_MS, limit);
+}
+
+const CURSOR = cursorCodec('plans', 'string');
+
+type PlanPage = { readonly limit: number; readonly cursor?: string | undefined };
+
+export async function listPlans({ store }: PlanDeps, page: PlanPage): Promise<PlanList> {
+  const { rows, nextCursor } = await readPage(CURSOR, page, {
+    read: ({ after, limit }) => store.plans.list(after?.[0], limit),
+    locate: ({ id }) => [id] as const,
+  });
+  return { plans: rows.map(toPlan), nextCursor };
+}
+
+function toPlan({ id, subject, settings, createdAt, updatedAt }: PlanRecord): Plan {
+  const name = subject.slice(1);
+  return {
+    planId: id,
+    ...(subject.startsWith('=') ? { room: name } : { prefix: name }),
+    ...(JSON.parse(settings) as PlanSettings),
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
