@@ -104,7 +104,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   ['src/cli/main.ts', ['src/cli/', 'src/client/']],
   ['src/cli/', ['src/cli/']],
   /*
-   * The server by capability: media-events -> {rooms, transcription -> recordings} -> events -> webhooks -> platform.
+   * The server by capability: media-events -> plans -> {rooms, transcription -> recordings} -> events -> webhooks -> platform.
    * Arrows are transitive. Other imports between capabilities are forbidden.
    */
   // Unknown settings get the nearest name as unknown commands do.
@@ -173,9 +173,12 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       'src/folders/',
     ],
   ],
+  // What plans do by themselves: media-events -> plans -> the capabilities that they start.
+  ['src/server/plans/', ['src/server/rooms/', 'src/server/events/', 'src/server/platform/', 'src/contract/']],
   [
     'src/server/media-events/',
     [
+      'src/server/plans/',
       'src/server/transcription/',
       'src/server/recordings/',
       'src/server/rooms/',

@@ -29,7 +29,7 @@ export const LIMITS = {
   eventFiles: {
     what: "files passed from LiveKit's event to a stored delivery",
     goal: 60,
-    limit: 62,
+    limit: 65,
     method: RECORDED,
   },
   webhookFiles: { what: 'files passed by POST /v1/webhooks', goal: 32, limit: 34, method: RECORDED },

@@ -13,15 +13,18 @@ import { createIngest } from '../media-events/ingest.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
+import { keepTimes } from '../plans/keep-times.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeToldChange, type ToldChange } from '../recordings/recording-events.ts';
+import { endRecordingOfRoom } from '../recordings/room-recording-routes.ts';
 import type { Recording } from '../recordings/store.ts';
 import { type FindBlock, openBlockCache } from '../rooms/blocks/blocks.ts';
-import { createRecentCounts, createSharedRooms } from '../rooms/list-rooms.ts';
+import { createRecentCounts, createSharedRooms, type SharedRooms } from '../rooms/list-rooms.ts';
 import { createFindPlan, type FindNamedPlan, type FindPlan, openPlanCache } from '../rooms/plans/plans.ts';
 import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
+import { type DeleteRoomDeps, deleteRoom } from '../rooms/rooms.ts';
 import { startUsageSettler } from '../usage/settle-usage.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { buildApp } from './app.ts';
@@ -228,6 +231,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     onCompared: ingest.clearRefusedBefore,
   });
   closers.add(() => reconciler.close());
+  closers.add(keepTimes({ ...appendDeps, ...closingRooms({ ...adapters, storeTold, sharedRooms }) }).close);
   const auditWriter = new AuditWriter({
     ...adapters,
     onLost: metrics?.countLostAuditEntries,
@@ -254,6 +258,21 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     onMetadata: noteMetadata(adapters),
     closing: closing.signal,
     stopWaiting: () => closing.abort(),
+  };
+}
+
+type ClosingDeps = Omit<DeleteRoomDeps, 'endHelpersOfRoom'> &
+  Parameters<typeof endRecordingOfRoom>[0] & { readonly sharedRooms: Pick<SharedRooms, 'forget'> };
+
+/** The stop of a recorder that does not respond goes on while its room is closed in time. */
+const RECORDER_PATIENCE_MS = 500;
+
+/** Plans close rooms as DELETE /v1/rooms/:roomId does. */
+function closingRooms({ sharedRooms, ...deps }: ClosingDeps) {
+  const endHelpersOfRoom = (name: string) =>
+    withTimeout(endRecordingOfRoom(deps, name), RECORDER_PATIENCE_MS, undefined);
+  return {
+    closeRoom: (room: string) => deleteRoom({ ...deps, endHelpersOfRoom }, room).finally(sharedRooms.forget),
   };
 }
 

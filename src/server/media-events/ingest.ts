@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { removeTooEarly } from '../plans/follow-plan.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
@@ -54,6 +55,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       // Both run at once, without waiting for the commit of the event.
       deps.background(removeWhenBlocked(deps, event));
       deps.background(enforceEntry(deps, event));
+      deps.background(removeTooEarly(deps, event));
       // Events of several requests share a commit: each keeps its own trace.
       const traced = { ...event, traceparent: deps.tracing?.current() };
       await intake.ingest(await markBlocked(deps, traced));

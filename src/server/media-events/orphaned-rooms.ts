@@ -227,3 +227,24 @@ export async function readPeople(
   });
   return { participants, unlisted };
 }
+
+type ReadRoom = {
+  readonly sid: string;
+  readonly room: Room | undefined;
+  readonly participants: readonly Participant[];
+};
+
+/**
+ * Removes rooms that were closed while their participants were read: another room may have their name by now. The next round
+ * compares it.
+ */
+export async function withoutReplaced<Compared extends ReadRoom>(
+  mediaServer: Pick<MediaServer, 'listRooms'>,
+  rooms: readonly Compared[],
+): Promise<readonly Compared[]> {
+  const names = rooms.flatMap(({ room, participants }) =>
+    room === undefined || participants.length === 0 ? [] : [room.name],
+  );
+  const open = new Set((await mediaServer.listRooms(names)).map(({ sid }) => sid));
+  return rooms.filter(({ sid, participants }) => participants.length === 0 || open.has(sid));
+}

@@ -7,15 +7,22 @@ import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-times.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata } from '../events/room-metadata.ts';
 import type { ListedRoom, ParticipantSession, RoomSession } from '../events/store.ts';
+import { endPlans, followPlan } from '../plans/follow-plan.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
 import { forEachConcurrently, splitByWeight } from '../platform/jobs/concurrently.ts';
-import type { MediaServer } from '../platform/livekit/media-server.ts';
+import { type FindPlan, findPlans } from '../rooms/plans/plans.ts';
 import type { FindRoomRecord } from '../rooms/room-records.ts';
 import type { RoomRecord } from '../rooms/store.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { findClosedRooms, findTold } from './closed-rooms.ts';
 import type { Missing, MissingSince } from './missing-since.ts';
-import { type OrphanDeps, readPeople, reviveOrphans, withoutServed } from './orphaned-rooms.ts';
+import {
+  type OrphanDeps,
+  readPeople,
+  reviveOrphans,
+  withoutReplaced,
+  withoutServed,
+} from './orphaned-rooms.ts';
 import {
   appendChanges,
   buildSession,
@@ -162,24 +169,10 @@ function failsForAllRooms(error: unknown): boolean {
   return error.code === 'media-server-unavailable' || error.code === 'storage-unavailable';
 }
 
-/**
- * Removes rooms that were closed while their participants were read: another room may have their name by now. The next round
- * compares it.
- */
-async function withoutReplaced(
-  mediaServer: MediaServer,
-  rooms: readonly ComparedRoom[],
-): Promise<readonly ComparedRoom[]> {
-  const names = rooms.flatMap(({ room, participants }) =>
-    room === undefined || participants.length === 0 ? [] : [room.name],
-  );
-  const open = new Set((await mediaServer.listRooms(names)).map(({ sid }) => sid));
-  return rooms.filter(({ sid, participants }) => participants.length === 0 || open.has(sid));
-}
-
 type AlignDeps = AppendEventsDeps<MediaEventStores> & {
   readonly missingSince: MissingSince;
   readonly findRoomRecord: FindRoomRecord;
+  readonly findPlan: FindPlan;
 };
 
 /** A room as the media server lists it. */
@@ -205,6 +198,7 @@ type Aligned = Changes & { readonly name: string; readonly present: number };
 async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
   const names = compared.map(({ room }) => room?.name);
   const closed = await findClosedRooms(deps.findRoomRecord, names);
+  const plans = await findPlans(deps.findPlan, names);
   return await appendEvents(deps, async (store, appender) => {
     const locked = await store.presence.lockFreeRooms(compared.map(({ sid }) => sid));
     for (const sid of locked.busy) noteMissing(deps, { sid, roomSid: sid });
@@ -218,7 +212,7 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
     });
     await presence.preloadLastLeavings(rooms.flatMap(({ sid, room }) => (room === undefined ? [sid] : [])));
     const transcribed = await roomsWithTranscription(store, rooms);
-    const aligned: Aligned[] = [];
+    const differing: Aligned[] = [];
     for (const room of rooms) {
       const session = sessions.get(room.sid);
       const present = presence.countPresent(room.sid);
@@ -229,8 +223,11 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
       const domainEvents = transcribed.has(name)
         ? await stopWithRoom(store, session, changes.domainEvents)
         : changes.domainEvents;
-      aligned.push({ ...changes, name, present, domainEvents });
+      const count = { now: deps.clock.now(), present: presence.countPresent(room.sid) };
+      await followPlan(store, { session: changes.session, domainEvents, plan: plans.get(name), ...count });
+      differing.push({ ...changes, name, present, domainEvents });
     }
+    const aligned = await endPlans(store, differing);
     await store.events.forgetSources(aligned.flatMap(({ undone = [] }) => undone));
     await appender.preloadKnownIds(
       aligned.flatMap((one) => one.domainEvents.map(({ sourceId }) => sourceId)),
@@ -240,10 +237,8 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
       const recorded = await appender.append({ session, roomName: name, present }, domainEvents);
       if (recorded !== undefined) changed.push(recorded);
     }
-    await store.presence.saveAtCommit({
-      ...presence.changes(),
-      rooms: withChangedMetadata(changed, locked.sessions),
-    });
+    const changedRooms = withChangedMetadata(changed, locked.sessions);
+    await store.presence.saveAtCommit({ ...presence.changes(), rooms: changedRooms });
     return aligned.filter(({ domainEvents }) => domainEvents.some(({ isReconciled }) => isReconciled)).length;
   });
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { EVENT_ARRIVAL_MS } from '../events/event-times.ts';
+import { sweepPlannedRooms } from '../plans/keep-times.ts';
 import type { Clock } from '../platform/clock.ts';
 import { keepLease } from '../platform/jobs/keep-lease.ts';
 import { startLoop } from '../platform/jobs/loop.ts';
@@ -162,6 +163,7 @@ const STEPS: readonly Step[] = [
   compareRooms,
   (deps, { signal }) => sweepBlocks(deps, signal),
   (deps, { signal }) => sweepClosedRooms(deps, signal),
+  sweepPlannedRooms,
   reconcileTranscriptions,
   reconcileRecordings,
   giveUpAbandonedStarts,

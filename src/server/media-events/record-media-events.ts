@@ -1,9 +1,11 @@
+import type { PlanSettings } from '../../contract/plans.ts';
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import { placeInSecond, toMinute } from '../events/event-times.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
 import type { EventSubjects, RoomSession, Starter } from '../events/store.ts';
+import { endPlans, followPlan } from '../plans/follow-plan.ts';
 import { toInstant } from '../platform/clock.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
@@ -17,6 +19,7 @@ import {
 } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/list-rooms.ts';
+import { type FindPlan, findPlans } from '../rooms/plans/plans.ts';
 import type { FindRoomRecord } from '../rooms/room-records.ts';
 import type { RoomRecord } from '../rooms/store.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
@@ -28,6 +31,7 @@ import type { MediaEventStores } from './stores.ts';
 export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
   readonly mediaServer: MediaServer;
   readonly findRoomRecord: FindRoomRecord;
+  readonly findPlan: FindPlan;
   /** Called after the commit for recordings that ended without a file. */
   readonly releaseFolder?: ((recording: Recording) => void) | undefined;
   readonly recentCounts?: Pick<RecentCounts, 'note'> | undefined;
@@ -62,6 +66,7 @@ async function record(
   const withoutFile: Recording[] = [];
   const names = received.map(({ room }) => room?.name);
   const closed = await findClosedRooms(deps.findRoomRecord, names);
+  const plans = await findPlans(deps.findPlan, names);
   const inTransaction = { ...deps, releaseFolder: (one: Recording) => void withoutFile.push(one) };
   const stored = await appendEvents(deps, async (store, appender) => {
     const subjects = collectSubjects(received, deps.clock.now());
@@ -77,6 +82,7 @@ async function record(
       const recorded = await recordOne(inTransaction, {
         ...{ store, presence, appender, event, session },
         closed: closed.get(event.room?.name ?? ''),
+        plan: plans.get(event.room?.name ?? ''),
       });
       if (recorded === undefined) continue;
       const current = withLaterMetadata(recorded, sessions.get(recorded.sid));
@@ -216,17 +222,24 @@ type ReceivedEvent = {
   readonly event: MediaEvent;
   readonly session: RoomSession | undefined;
   readonly closed: RoomRecord | undefined;
+  readonly plan: PlanSettings | undefined;
 };
 
 async function recordOne(
   deps: RecordMediaDeps,
-  { store, presence, appender, event, session, closed }: ReceivedEvent,
+  { store, presence, appender, event, session, closed, plan }: ReceivedEvent,
 ): Promise<RoomSession | undefined> {
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
   const now = deps.clock.now();
   const interpretation = await interpretMediaEvent(presence, { event, session, closed, now });
   const ended = await stopWithRoom(store, interpretation.session, interpretation.domainEvents);
-  const domainEvents = [...ended, ...(await interpretEgress(deps, store, event))].map((one) =>
+  const told = interpretation.isQuiet ? undefined : interpretation.session;
+  const count = session === undefined ? 0 : presence.countPresent(session.sid);
+  await followPlan(store, { session: told, domainEvents: ended, plan, now, present: count });
+  // A room without a plan has nothing to forget.
+  const planned = plan === undefined || told === undefined ? [] : [{ session: told, domainEvents: ended }];
+  const [followed = { domainEvents: ended }] = await endPlans(store, planned);
+  const domainEvents = [...followed.domainEvents, ...(await interpretEgress(deps, store, event))].map((one) =>
     orderByCounterpart(one, appender),
   );
   // What is told nevertheless, such as the end of a recording, does not belong to a session of which nothing is told.

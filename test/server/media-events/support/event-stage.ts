@@ -16,6 +16,7 @@ import type {
 } from '../../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { createFindPlan, listSubjects } from '../../../../src/server/rooms/plans/plans.ts';
 import type { RoomKey } from '../../../../src/server/rooms/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -45,7 +46,7 @@ export type StoredPayload = {
 export type EventStage = {
   readonly store: Store;
   readonly clock: ManualClock;
-  readonly deps: AppendEventsDeps<MediaEventStores> & Pick<RecordMediaDeps, 'findRoomRecord'>;
+  readonly deps: AppendEventsDeps<MediaEventStores> & Pick<RecordMediaDeps, 'findRoomRecord' | 'findPlan'>;
   /** Stores the events in one transaction, like a batch of the ingest. */
   readonly receive: (...events: readonly MediaEvent[]) => Promise<void>;
   /** Does the same with the events of rooms that nobody has locked, and returns the others. */
@@ -64,9 +65,16 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
   const database = databaseUrl === undefined ? { sqlitePath: join(folder, 'store.sqlite') } : { databaseUrl };
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
+  const findRoomRecord = (key: RoomKey) => store.rooms.find(key, clock.now());
+  const findNamedPlan = async (room: string) => {
+    const subjects = listSubjects(room).map(({ subject }) => subject);
+    const found = await store.plans.findAll(subjects);
+    return subjects.flatMap((one) => found.find(({ subject }) => subject === one) ?? [])[0];
+  };
   const deps = {
     ...{ store, clock, ids: systemIds, dispatcher: NO_DISPATCHER, instanceId: 'test' },
-    findRoomRecord: (key: RoomKey) => store.rooms.find(key, clock.now()),
+    findRoomRecord,
+    findPlan: createFindPlan(findNamedPlan, findRoomRecord),
   };
   const recordDeps = { ...deps, mediaServer: NO_MEDIA_SERVER };
   const storedEvents = async () => {

@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Participant } from '../../../src/contract/participants.ts';
+import type { PlanSettings } from '../../../src/contract/plans.ts';
+import type { Room } from '../../../src/contract/rooms.ts';
+import { keepTimes } from '../../../src/server/plans/keep-times.ts';
+import { putPlan } from '../../../src/server/rooms/plans/plans.ts';
+import { createDatabase } from '../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../support/parts/shared.ts';
+import { joined, mediaEvent, NOW, openEventStage } from '../media-events/support/event-stage.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** The room `demo` with ada in it, opened and joined at NOW, by the plan. Time stands still. */
+async function startRoom(
+  engine: 'SQLite' | 'PostgreSQL',
+  plan: PlanSettings,
+  { isPlannedLater = false, failures = 0 } = {},
+) {
+  const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
+  if (database !== undefined) closers.push(() => database.close());
+  const stage = await openEventStage(database?.url);
+  closers.push(() => stage.close());
+  const { clock, deps, store } = stage;
+  const acts: string[] = [];
+  let failing = failures;
+  const mediaServer = {
+    listRooms: async () => [{ name: 'demo', sid: 'RM_1' } as Room],
+    listParticipants: async () => [{ identity: 'ada' } as Participant],
+    sendData: async () => {
+      failing -= 1;
+      if (failing >= 0) throw new Error('the media server does not respond');
+      acts.push(`warned at ${(clock.now() - NOW) / 1000}`);
+    },
+  };
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const closeRoom = async (name: string) => {
+    acts.push(`closed ${name} at ${(clock.now() - NOW) / 1000}`);
+  };
+  const makePlan = () => putPlan({ store, clock }, 'plan', { room: 'demo', ...plan });
+  if (!isPlannedLater) await makePlan();
+  await stage.receive(mediaEvent('room_started'), joined('ada1'));
+  if (isPlannedLater) await makePlan();
+  const keeper = keepTimes({ ...deps, store, log, mediaServer, closeRoom });
+  closers.push(() => keeper.close());
+  return { clock, acts };
+}
+
+const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('the times of a room on %s', (engine) => {
+  it('are kept also when one follows right after a warning', async () => {
+    const { clock, acts } = await startRoom(engine, { closesAt: at(3600), closingWarnings: [300, 2] });
+    for (const seconds of [3300, 298, 2]) {
+      await expect.poll(() => clock.sleeping).toBe(1);
+      clock.advance(seconds * 1000);
+    }
+    await expect.poll(() => acts).toEqual(['warned at 3300', 'warned at 3598', 'closed demo at 3600']);
+  });
+
+  it('include a warning that the media server did not take at first', async () => {
+    const plan = { closesAt: at(3600), closingWarnings: [300] };
+    const { clock, acts } = await startRoom(engine, plan, { failures: 1 });
+    for (const seconds of [3300, 5]) {
+      await expect.poll(() => clock.sleeping).toBe(1);
+      clock.advance(seconds * 1000);
+    }
+    await expect.poll(() => acts).toEqual(['warned at 3305']);
+  });
+
+  it('begin when the plan is made, for somebody who is alone in an open room', async () => {
+    const { clock, acts } = await startRoom(engine, { soloTimeout: 60 }, { isPlannedLater: true });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.advance(60_000);
+    await expect.poll(() => acts).toEqual(['closed demo at 60']);
+  });
+});
