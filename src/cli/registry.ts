@@ -17,6 +17,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/participants/commands.ts'),
   },
   {
+    noun: 'plans',
+    section: 'Rooms',
+    summary: 'What happens by itself in rooms of a name or prefix',
+    verbs: ['set', 'list', 'get', 'delete'],
+    load: () => import('./commands/plans/commands.ts'),
+  },
+  {
     noun: 'blocks',
     section: 'Rooms',
     summary: 'People who are kept out of a room',

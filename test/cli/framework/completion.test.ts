@@ -54,18 +54,19 @@ describe('completion', () => {
     ['help ex', ['exit-codes']],
     [
       'webhooks create https://h --events room_',
-      ['room_closed', 'room_created', 'room_finished', 'room_join_refused', 'room_started'],
+      ['room_closed', 'room_closing', 'room_created', 'room_finished', 'room_join_refused', 'room_started'],
     ],
     [
       'events tail --types room_started,room_',
       [
         'room_started,room_closed',
+        'room_started,room_closing',
         'room_started,room_created',
         'room_started,room_finished',
         'room_started,room_join_refused',
       ],
     ],
-    ['webhooks create https://h --events *,room_c', ['*,room_closed', '*,room_created']],
+    ['webhooks create https://h --events *,room_c', ['*,room_closed', '*,room_closing', '*,room_created']],
     ['tokens create --role=ho', ['--role=host']],
     ['tokens create --room=de', ['--room=demo', '--room=dessert']],
     ['rooms list --nope=x', []],

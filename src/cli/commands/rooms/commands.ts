@@ -20,8 +20,8 @@ import {
   notEmpty,
   option,
   wholeNumber,
-  wholeSeconds,
 } from '../../framework/parameters.ts';
+import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/plan-options.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { closed, remove } from './delete-command.ts';
@@ -91,7 +91,8 @@ const create = defineCommand({
   noun: 'rooms',
   verb: 'create',
   summary: 'Create a room',
-  description: 'If the room exists, only its metadata changes.',
+  description:
+    'If the room exists, only its metadata and its plan change. What is planned here is for this room only, and goes before its plan.',
   needs: 'service',
   fields: FIELDS,
   arguments: { name: argument('name of the room') },
@@ -99,17 +100,8 @@ const create = defineCommand({
     maxParticipants: option('--max-participants <n>', 'maximum number of participants', {
       parse: wholeNumber(1, MAX_UINT32),
     }),
-    emptyTimeout: option(
-      '--empty-timeout <duration>',
-      'close the room after it has been empty for this long, such as 10m',
-      {
-        parse: wholeSeconds(1, MAX_UINT32),
-      },
-    ),
-    metadata: option('--metadata <text>', 'text that is kept with the room', {
-      parse: asText,
-      source: 'typed-or-file',
-    }),
+    ...ROOM_SETTINGS,
+    ...PLAN_OPTIONS,
   },
   examples: [
     { line: 'rtc rooms create demo', does: 'A room with the media server’s own limits' },
@@ -117,14 +109,14 @@ const create = defineCommand({
       line: 'rtc rooms create class --max-participants 20 --empty-timeout 10m --metadata @class.json',
       does: 'A small room that closes ten minutes after the last person has left',
     },
+    { line: 'rtc rooms create visit --closes-at 30m', does: 'Everybody is out in half an hour' },
   ],
   async run(context, input) {
     const client = await context.client();
     const body: RoomCreate = {
       name: input.name,
       ...(input.maxParticipants === undefined ? {} : { maxParticipants: input.maxParticipants }),
-      ...(input.emptyTimeout === undefined ? {} : { emptyTimeout: input.emptyTimeout }),
-      ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
+      ...readPlanSettings(input, context.io.clock()),
     };
     const { room, existed, ignored } = await client.rooms.create(body, { signal: context.io.signal });
     if (existed) printStatus(context.terminal, `Room ${room.name} already existed.`);

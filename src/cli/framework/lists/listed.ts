@@ -39,6 +39,10 @@ const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly 
       description: blockedUntil === null ? 'for ever' : `until ${blockedUntil}`,
     }));
   },
+  plans: async ({ client, signal }) => {
+    const { plans } = await client.plans.list({ signal, limit: MOST });
+    return plans.map(({ planId, room, prefix }) => ({ value: planId, description: room ?? `${prefix}*` }));
+  },
   ingress: async ({ client, signal, owner }) => {
     const { ingress } = await client.ingress.list(owner, { signal, limit: MOST });
     return ingress.map(({ ingressId, name }) => ({ value: ingressId, description: name }));
@@ -97,6 +101,7 @@ const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next
     'nobody is blocked in the room',
     'there is nothing to remove; to block somebody: rtc participants remove --block 1h',
   ],
+  plans: ['there is no plan', 'make one: rtc plans set'],
   ingress: ['the room has no ingress', 'create one: rtc ingress create'],
   recordings: ['there is no recording', 'start one: rtc recordings start'],
   transcriptions: ['there is no transcription of a recording', 'create one: rtc transcriptions create'],

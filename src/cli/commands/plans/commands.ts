@@ -1,0 +1,165 @@
+import type { Plan } from '../../../contract/plans.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
+import {
+  argument,
+  type Command,
+  defineCommand,
+  existing,
+  listOfExisting,
+  notEmpty,
+  option,
+} from '../../framework/parameters.ts';
+import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/plan-options.ts';
+import { type Column, done, nothing, record } from '../../terminal/result.ts';
+import { printWarning } from '../../terminal/terminal.ts';
+
+const FIELDS = [
+  'planId',
+  'room',
+  'prefix',
+  'opensAt',
+  'closesAt',
+  'maxDuration',
+  'soloTimeout',
+  'earlyJoin',
+  'closingWarnings',
+  'emptyTimeout',
+  'metadata',
+  'vocabulary',
+  'language',
+  'createdAt',
+  'updatedAt',
+] as const satisfies readonly (keyof Plan)[];
+
+const instant = (text: string | undefined) =>
+  text === undefined ? undefined : { instantMs: Date.parse(text) };
+const duration = (seconds: number | undefined) => (seconds === undefined ? undefined : { seconds });
+
+const LIST_COLUMNS: readonly Column<Plan>[] = [
+  { heading: 'PLAN', value: ({ planId }) => planId, paint: 'name' },
+  { heading: 'ROOMS', value: ({ room, prefix }) => room ?? `${prefix}*` },
+  { heading: 'OPENS', value: ({ opensAt }) => instant(opensAt) },
+  { heading: 'CLOSES', value: ({ closesAt }) => instant(closesAt) },
+  { heading: 'MAX-DURATION', value: ({ maxDuration }) => duration(maxDuration) },
+];
+
+const RECORD_COLUMNS: readonly Column<Plan>[] = [
+  ...LIST_COLUMNS,
+  { heading: 'SOLO-TIMEOUT', value: ({ soloTimeout }) => duration(soloTimeout) },
+  { heading: 'EARLY-JOIN', value: ({ earlyJoin }) => duration(earlyJoin) },
+  {
+    heading: 'CLOSING-WARNINGS',
+    value: ({ closingWarnings }) => closingWarnings?.map((seconds) => `${seconds} s`).join(', '),
+  },
+  { heading: 'EMPTY-TIMEOUT', value: ({ emptyTimeout }) => duration(emptyTimeout) },
+  { heading: 'METADATA', value: ({ metadata }) => metadata },
+  { heading: 'VOCABULARY', value: ({ vocabulary }) => vocabulary?.join(', ') },
+  { heading: 'LANGUAGE', value: ({ language }) => language },
+  { heading: 'UPDATED', value: ({ updatedAt }) => instant(updatedAt) },
+];
+
+const set = defineCommand({
+  noun: 'plans',
+  verb: 'set',
+  summary: 'Make a plan, or replace it',
+  description:
+    'For the room of a name, or for all rooms with a prefix: the longest prefix wins, and a name wins over prefixes. What is not given is not planned. Open rooms follow the new plan at once.',
+  needs: 'service',
+  fields: FIELDS,
+  arguments: { id: argument('id of the plan, which you choose', { completes: 'plans' }) },
+  options: {
+    room: option('--room <name>', 'the room that the plan is for', { parse: notEmpty, completes: 'rooms' }),
+    prefix: option('--prefix <text>', 'plan for all rooms whose names begin so', { parse: notEmpty }),
+    ...PLAN_OPTIONS,
+    ...ROOM_SETTINGS,
+  },
+  examples: [
+    {
+      line: 'rtc plans set lessons --prefix lesson- --max-duration 1h --solo-timeout 10m',
+      does: 'Every lesson lasts an hour at most',
+    },
+    {
+      line: 'rtc plans set visit --room visit-7 --opens-at 2026-12-01T09:00:00Z --early-join 10m --closes-at 2026-12-01T09:30:00Z',
+      does: 'One appointment',
+    },
+  ],
+  async run(context, input) {
+    const { room, prefix } = input;
+    const body = {
+      ...(room === undefined ? {} : { room }),
+      ...(prefix === undefined ? {} : { prefix }),
+      ...readPlanSettings(input, context.io.clock()),
+    };
+    const client = await context.client();
+    const { plan, ignored } = await client.plans.put(input.id, body, { signal: context.io.signal });
+    if (ignored.length > 0)
+      printWarning(context.terminal, `rooms that are open now keep their ${ignored.join(', ')}`);
+    return record({ response: plan, record: plan, columns: RECORD_COLUMNS });
+  },
+});
+
+const list = defineCommand({
+  noun: 'plans',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the plans',
+  needs: 'service',
+  fields: FIELDS,
+  arguments: {},
+  options: { limit: LIMIT },
+  examples: [
+    { line: 'rtc plans list', does: 'All of them, by id' },
+    { line: 'rtc plans list --json planId,prefix', does: 'Two fields, as JSON' },
+  ],
+  async run(context, choice) {
+    const client = await context.client();
+    const { signal } = context.io;
+    return pagedList(context, choice, {
+      name: 'plans',
+      read: (page) => client.plans.list({ ...page, signal }),
+      columns: LIST_COLUMNS,
+      identify: ({ planId }) => planId,
+      empty: 'There is no plan. Make one: rtc plans set lessons --prefix lesson- --max-duration 1h',
+    });
+  },
+});
+
+const get = defineCommand({
+  noun: 'plans',
+  verb: 'get',
+  summary: 'Show one plan',
+  needs: 'service',
+  fields: FIELDS,
+  arguments: { id: existing('id of the plan', 'plans') },
+  options: {},
+  examples: [{ line: 'rtc plans get lessons', does: 'Everything that it sets' }],
+  async run(context, { id }) {
+    const client = await context.client();
+    const plan = await client.plans.get(id, { signal: context.io.signal });
+    return record({ response: plan, record: plan, columns: RECORD_COLUMNS });
+  },
+});
+
+const remove = defineCommand({
+  noun: 'plans',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete plans',
+  description: 'Their open rooms stay open, and are no longer closed by them.',
+  needs: 'service',
+  arguments: { ids: listOfExisting('id of the plan, or of several', 'plans') },
+  options: {},
+  examples: [{ line: 'rtc plans delete lessons', does: 'Rooms are opened without it from now on' }],
+  async run(context, { ids }) {
+    const client = await context.client();
+    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+      client.plans.delete(id, { signal: context.io.signal }),
+    );
+    if (succeeded.length === 0) return nothing({ exitCode });
+    return done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+  },
+});
+
+export const commands: readonly Command[] = [set, list, get, remove];
