@@ -16,7 +16,7 @@ import type {
 } from '../../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
-import { createFindPlan, openPlanCache } from '../../../../src/server/rooms/plans/plans.ts';
+import { createFindPlan, listSubjects } from '../../../../src/server/rooms/plans/plans.ts';
 import type { RoomKey } from '../../../../src/server/rooms/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -66,11 +66,15 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
   const findRoomRecord = (key: RoomKey) => store.rooms.find(key, clock.now());
-  const plans = openPlanCache({ store, clock: systemClock });
+  const findNamedPlan = async (room: string) => {
+    const subjects = listSubjects(room).map(({ subject }) => subject);
+    const found = await store.plans.findAll(subjects);
+    return subjects.flatMap((one) => found.find(({ subject }) => subject === one) ?? [])[0];
+  };
   const deps = {
     ...{ store, clock, ids: systemIds, dispatcher: NO_DISPATCHER, instanceId: 'test' },
     findRoomRecord,
-    findPlan: createFindPlan(plans.findNamed, findRoomRecord),
+    findPlan: createFindPlan(findNamedPlan, findRoomRecord),
   };
   const recordDeps = { ...deps, mediaServer: NO_MEDIA_SERVER };
   const storedEvents = async () => {
@@ -91,7 +95,6 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
           .join(' '),
       ),
     close: async () => {
-      plans.close();
       await store.close();
       await rm(folder, { recursive: true });
     },
