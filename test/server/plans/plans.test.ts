@@ -261,7 +261,8 @@ describe('a plan', () => {
 
   it('is rejected with both or none of room and prefix, and with an end before its beginning', async () => {
     const { service, clock } = await startStage('SQLite');
-    const times = { opensAt: inSeconds(clock, 60), closesAt: inSeconds(clock, 60) };
+    const instant = inSeconds(clock, 60);
+    const times = { opensAt: instant, closesAt: instant };
     for (const plan of [{ room: 'a', prefix: 'b' }, {}, { room: 'a', ...times }])
       expect([plan, (await put(service, plan)).status]).toEqual([plan, 400]);
   });
