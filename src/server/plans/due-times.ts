@@ -32,7 +32,7 @@ export type Due = {
 type Presence = Pick<PlannedRoom, 'startedAt' | 'aloneSince'>;
 
 /** Returns when the plan ends the room, whoever is in it; undefined for never. */
-export function findEnd(
+function findEnd(
   { closesAt, maxDuration }: PlanSettings,
   { startedAt }: Pick<PlannedRoom, 'startedAt'>,
 ): RoomEnd | undefined {

@@ -24,7 +24,7 @@ import type { PlanKey, PlanRecord, RoomRecord, RoomStores } from '../store.ts';
 export type FindPlan = (room: string) => PlanSettings | undefined | Promise<PlanSettings | undefined>;
 
 /** All plans are kept in memory, of some hundred bytes each. */
-export const MAX_PLANS = 10_000;
+const MAX_PLANS = 10_000;
 
 export function toSubject({ room, prefix }: Pick<PlanPut, 'room' | 'prefix'>): string {
   return room === undefined ? `^${prefix ?? ''}` : `=${room}`;
