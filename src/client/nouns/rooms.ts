@@ -186,12 +186,8 @@ export class Blocks {
 /** Page size at most 200; default 50. */
 export type ListPlansOptions = QueryOptions<PlanListQuery>;
 
-/** A plan that was stored, with the value of the response's header. */
-export type PlanChange = {
-  readonly plan: Plan;
-  /** Changed fields that open rooms do not take over. */
-  readonly ignored: readonly string[];
-};
+/** A plan that was stored, with the changed fields that open rooms do not take over. */
+export type PlanChange = { readonly plan: Plan; readonly ignored: readonly string[] };
 
 /** Settings for the room of a name, or for all rooms with a prefix: `client.plans`. */
 export class Plans {
@@ -205,10 +201,8 @@ export class Plans {
   async put(id: string, plan: PlanPut, options?: CallOptions): Promise<PlanChange> {
     const line = { method: 'PUT', path: planPath(id) };
     const response = await this.#transport.send(line.method, line.path, withBody(plan, options));
-    return {
-      plan: this.#transport.parse(line, response),
-      ignored: splitList(response.headers['x-room-ignored']),
-    };
+    const ignored = splitList(response.headers['x-room-ignored']);
+    return { plan: this.#transport.parse(line, response), ignored };
   }
 
   /** GET /v1/plans/:planId. */
