@@ -294,12 +294,8 @@ function accessTables({ text, integer }: ColumnTypes): Statements {
       "id" ${text} not null primary key,
       "name" ${text} not null,
       "scopes" ${text} not null,
-      "rooms" ${text},
-      "limits" ${text},
-      "secret" ${text},
-      "createdAt" ${integer} not null,
-      "expiresAt" ${integer},
-      "revokedAt" ${integer}
+      "rooms" ${text}, "limits" ${text}, "secret" ${text},
+      "createdAt" ${integer} not null, "expiresAt" ${integer}, "revokedAt" ${integer}
     )`,
     sql`create index "apiKeysOldest" on "apiKeys" ("createdAt", "id")`,
     sql`create table "idempotentRequests" (
