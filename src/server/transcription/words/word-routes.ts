@@ -157,8 +157,8 @@ type Step = { readonly first: number; readonly end: number };
 
 const SHORTEST_STEP = BLOCK_KEYS;
 
-/** Bounds what a step costs when the words are suddenly frequent: PostgreSQL reads some thousand rows in 35 ms then. */
-const LONGEST_STEP = 16 * SHORTEST_STEP;
+/** Bounds what a step costs when the words are suddenly frequent: PostgreSQL reads every row that has them. */
+const LONGEST_STEP = 8 * SHORTEST_STEP;
 
 /** The next step is longer after one that took less time, and shorter after one that took twice as much. */
 const STEP_MS = 4;
