@@ -80,19 +80,32 @@ const askToken = (service: TestService, room: string, settings: object = {}) =>
     body: { roomId: room, userId: 'ada', name: 'Ada', role: 'participant', ...settings },
   });
 
+type Closing = { readonly reason: string; readonly closesAt: string; readonly secondsLeft: number };
+
 type Told = {
   readonly event: string;
-  readonly closing?: { readonly reason: string; readonly secondsLeft: number };
+  readonly timestamp: string;
+  readonly closing?: Closing;
   readonly closeReason?: string;
 };
+
+const WARNINGS = [300, 60, 2, 0];
+
+/** Returns the warning that the event is of, which may be late. It says how long is left at its own time, to the second. */
+function readWarning({ closesAt, secondsLeft }: Closing, timestamp: string): number {
+  const left = Math.round((Date.parse(closesAt) - Date.parse(timestamp)) / 1000);
+  if (secondsLeft !== 0) expect(secondsLeft).toBe(Math.max(1, left));
+  return Math.min(...WARNINGS.filter((seconds) => seconds >= secondsLeft));
+}
 
 /** Returns the events of the room in short, such as `room_closing closes_at 60`. */
 async function story(service: TestService, room: string): Promise<readonly string[]> {
   const { json } = await service.call('GET', `/v1/events?roomId=${encodeURIComponent(room)}`);
-  return (json as { readonly events: readonly Told[] }).events.map(({ event, closing, closeReason }) =>
-    [event, closing?.reason, closing?.secondsLeft, closeReason]
-      .filter((part) => part !== undefined)
-      .join(' '),
+  return (json as { readonly events: readonly Told[] }).events.map(
+    ({ event, timestamp, closing, closeReason }) =>
+      [event, closing?.reason, closing && readWarning(closing, timestamp), closeReason]
+        .filter((part) => part !== undefined)
+        .join(' '),
   );
 }
 
@@ -206,9 +219,9 @@ describe('a plan', () => {
     media.control.join(room, { identity: 'ada' });
     await expect.poll(() => story(service, room)).toEqual(CALL);
     clock.skip(3_301_000);
-    await expect.poll(() => story(service, room)).toEqual([...CALL, 'room_closing closes_at 299']);
+    await expect.poll(() => story(service, room)).toEqual([...CALL, 'room_closing closes_at 300']);
     clock.skip(240_000);
-    const warned = [...CALL, 'room_closing closes_at 299', 'room_closing closes_at 59'];
+    const warned = [...CALL, 'room_closing closes_at 300', 'room_closing closes_at 60'];
     await expect.poll(() => story(service, room)).toEqual(warned);
     // No instance is there at the end, and the one that starts has to find it.
     await service.stop();
