@@ -10,9 +10,9 @@ export type Value =
   | { readonly instantMs: number }
   | { readonly seconds: number };
 
-/** The value of an instant of the API, which is null while it has not come. */
-export function instant(text: string | null): Value {
-  return text === null ? undefined : { instantMs: Date.parse(text) };
+/** The value of an instant of the API, which is null while it has not come, and absent where nothing is planned. */
+export function instant(text: string | null | undefined): Value {
+  return text == null ? undefined : { instantMs: Date.parse(text) };
 }
 
 export type Column<R> = {

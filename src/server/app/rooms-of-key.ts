@@ -4,7 +4,7 @@ import { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import type { RouteServices } from '../platform/http/register-route.ts';
 import { requireAllRooms, requireRoom } from '../platform/http/route.ts';
 import { broadcastNotFound } from '../recordings/broadcasts.ts';
-import { recordingNotFound } from '../recordings/recordings.ts';
+import { findByEitherId, recordingNotFound } from '../recordings/recordings.ts';
 import { sessionNotFound } from '../sessions/session-routes.ts';
 import { transcriptionNotFound } from '../transcription/transcriptions.ts';
 import type { UsageSettler } from '../usage/settle-usage.ts';
@@ -43,15 +43,13 @@ export function createRoomsOfKey(deps: RoomsOfKeyDeps): NonNullable<RouteService
 }
 
 function objectChecks({ store, clock }: RoomsOfKeyDeps) {
-  const recording = async (id: string) =>
-    isId(id) ? ((await store.recordings.findByEgressId(id)) ?? (await store.recordings.find(id))) : undefined;
   return {
     recordingId: async (id, rooms) => {
-      const found = await recording(id);
+      const found = await findByEitherId(store, id);
       if (found !== undefined && !isOfRooms(found.room, rooms)) throw recordingNotFound(id);
     },
     broadcastId: async (id, rooms) => {
-      const found = await recording(id);
+      const found = await findByEitherId(store, id);
       if (found !== undefined && !isOfRooms(found.room, rooms)) throw broadcastNotFound(id);
     },
     sessionId: async (id, rooms) => {
@@ -63,15 +61,10 @@ function objectChecks({ store, clock }: RoomsOfKeyDeps) {
       if (found !== undefined && !isOfRooms(found.room, rooms)) throw transcriptionNotFound(id);
     },
     webhookId: async (id, rooms) => {
-      const found = isId(id) ? await store.webhooks.find(id) : undefined;
+      const found = await store.webhooks.find(id);
       if (found !== undefined && !isSame(found.rooms, rooms)) throw webhookNotFound(id);
     },
   } satisfies Readonly<Record<string, CheckObject>>;
-}
-
-/** Other texts are no ids, and may contain characters that a database rejects. */
-function isId(text: string): boolean {
-  return /^[\w-]+$/.test(text);
 }
 
 function isSame(ofWebhook: RoomPrefixes | null, ofKey: RoomPrefixes): boolean {

@@ -47,20 +47,21 @@ function findEnd(
 export function decideDue(room: PlannedRoom, plan: PlanSettings | undefined, now: number): Due {
   if (plan === undefined) return { act: { type: 'wait' }, room: { ...room, closesAt: null, dueAt: null } };
   const end = findEnd(plan, room);
-  const dueOf = (changed: PlannedRoom, from: number): PlannedRoom => ({
+  const withNextDue = (changed: PlannedRoom, from: number): PlannedRoom => ({
     ...changed,
     dueAt: findNextDue(plan, changed, from) ?? null,
   });
   if (end !== undefined && end.at <= now) return { act: { type: 'close', end }, room };
   const soloAt = findSoloEnd(plan, room);
   if (soloAt !== undefined && soloAt <= now) return { act: { type: 'look' }, room };
-  if (end === undefined) return { act: { type: 'wait' }, room: dueOf({ ...room, closesAt: null }, now) };
+  if (end === undefined)
+    return { act: { type: 'wait' }, room: withNextDue({ ...room, closesAt: null }, now) };
   const warnedAt = room.closesAt === end.at ? room.warnedAt : null;
   const known = { ...room, closesAt: end.at, warnedAt };
   const given = warnedAt ?? room.createdAt;
   const missed = listWarnings(plan, end).filter((at) => at <= now && at > given);
-  if (missed.length === 0) return { act: { type: 'wait' }, room: dueOf(known, now) };
-  return { act: { type: 'warn', end }, room: dueOf({ ...known, warnedAt: Math.max(...missed) }, now) };
+  if (missed.length === 0) return { act: { type: 'wait' }, room: withNextDue(known, now) };
+  return { act: { type: 'warn', end }, room: withNextDue({ ...known, warnedAt: Math.max(...missed) }, now) };
 }
 
 /** Returns the first instant after `from` at which something is due, or an end that has passed; undefined for never. */

@@ -11,7 +11,7 @@ import { findRoom } from '../rooms/rooms.ts';
 import { type EgressStateDeps, findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
 import type { OpenFile } from './files/recording-files.ts';
 import { isActive, isPending } from './lifecycle.ts';
-import type { Recording } from './store.ts';
+import type { Recording, RecordingStores } from './store.ts';
 
 const readPage = pageReader('recordings');
 
@@ -77,13 +77,19 @@ async function findRecording(
   { store }: Pick<EgressStateDeps, 'store'>,
   recordingId: string,
 ): Promise<Recording> {
-  // Other texts are neither of the two ids, and may contain characters that a database rejects.
-  const isId = /^[\w-]+$/.test(recordingId);
-  const recording = isId
-    ? ((await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId)))
-    : undefined;
+  const recording = await findByEitherId(store, recordingId);
   if (recording?.kind === 'recording' && recording.status !== 'starting') return recording;
   throw recordingNotFound(recordingId);
+}
+
+/** Finds a recording or a broadcast by its egress id, or by our own id. */
+export async function findByEitherId(
+  { recordings }: Pick<RecordingStores, 'recordings'>,
+  id: string,
+): Promise<Recording | undefined> {
+  // Other texts are neither of the two ids, and may contain characters that a database rejects.
+  if (!/^[\w-]+$/.test(id)) return undefined;
+  return (await recordings.findByEgressId(id)) ?? (await recordings.find(id));
 }
 
 export function recordingNotFound(id: string): ServiceError {

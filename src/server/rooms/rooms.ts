@@ -166,7 +166,7 @@ async function planRoom(
   const [open] = await mediaServer.listRooms([request.name]);
   const earlier: PlanSettings = open === undefined ? {} : JSON.parse(record?.plan ?? '{}');
   const own = { ...earlier, ...given };
-  checkPlan({ ...(named === undefined ? {} : mergePlans(named, undefined)), ...own });
+  checkPlan({ ...mergePlans(named, undefined), ...own });
   const plan = Object.keys(own).length === 0 ? null : JSON.stringify(own);
   if (plan === (record?.plan ?? null)) return { record, plan: mergePlans(named, record) };
   const saved = await rememberPlan(deps, { room: request.name, record, plan });

@@ -106,9 +106,7 @@ export async function countMonth(
   usage: Pick<UsageStores['usage'], 'list'>,
   { rooms, now }: { readonly rooms: RoomPrefixes; readonly now: number },
 ): Promise<number> {
-  const today = startOfDay(now);
-  const from = new Date(today).setUTCDate(1);
-  const [total] = await usage.list({ from, to: today + DAY_MS, rooms, by: 'total', limit: 1 });
+  const [total] = await usage.list({ ...readRange({}, now), rooms, by: 'total', limit: 1 });
   return (total?.participant ?? 0) / 60_000;
 }
 

@@ -12,7 +12,7 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/plan-options.ts';
-import { type Column, done, nothing, record } from '../../terminal/result.ts';
+import { type Column, done, instant, nothing, record } from '../../terminal/result.ts';
 import { printWarning } from '../../terminal/terminal.ts';
 
 const FIELDS = [
@@ -33,8 +33,6 @@ const FIELDS = [
   'updatedAt',
 ] as const satisfies readonly (keyof Plan)[];
 
-const instant = (text: string | undefined) =>
-  text === undefined ? undefined : { instantMs: Date.parse(text) };
 const duration = (seconds: number | undefined) => (seconds === undefined ? undefined : { seconds });
 
 const LIST_COLUMNS: readonly Column<Plan>[] = [

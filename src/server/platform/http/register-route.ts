@@ -50,13 +50,13 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
           const { caller } = request;
           requireScope(route.scopes, caller);
           const input = readInput(checks, request);
-          const respond = () => {
+          const handle = () => {
             if (!isKeyed) return route.handle(input as never);
             const work = async () => await route.handle(input as never);
             return runKeyed(request, { route, work }, runOnce);
           };
-          if (caller?.rooms === undefined || route.ofRooms === 'filtered') return respond();
-          return ensureOfRooms(caller, (input.params ?? {}) as PathParams).then(respond);
+          if (caller?.rooms === undefined || route.ofRooms === 'filtered') return handle();
+          return ensureOfRooms(caller, (input.params ?? {}) as PathParams).then(handle);
         });
       return send(reply, await (request.span === undefined ? respond() : request.span.within(respond)));
     },

@@ -1,6 +1,12 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { nameFault } from '../../../contract/names.ts';
-import type { Plan, PlanList, PlanPut, PlanSettings } from '../../../contract/plans.ts';
+import {
+  type Plan,
+  type PlanList,
+  type PlanPut,
+  type PlanSettings,
+  roomPlanFields,
+} from '../../../contract/plans.ts';
 import type { RoomCreate } from '../../../contract/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
@@ -128,16 +134,7 @@ export async function readPlans(
   return plans;
 }
 
-const OWN_FIELDS = [
-  'opensAt',
-  'closesAt',
-  'maxDuration',
-  'soloTimeout',
-  'earlyJoin',
-  'closingWarnings',
-  'vocabulary',
-  'language',
-] as const satisfies readonly (keyof PlanSettings & keyof RoomCreate)[];
+const OWN_FIELDS = Object.keys(roomPlanFields) as readonly (keyof typeof roomPlanFields)[];
 
 /** Returns what the request plans for its room; undefined for nothing. */
 export function pickPlan(request: RoomCreate): PlanSettings | undefined {

@@ -157,25 +157,22 @@ export class KeyLimits {
   }
 
   async #readOwn({ keyId, limits = {}, rooms }: Caller): Promise<Partial<KeyUsage>> {
-    const { participants, minutesPerMonth, requestsPerSecond } = limits;
-    const { rooms: counts } = this.#deps;
-    const most = NO_LIMIT;
-    return {
-      ...(limits.rooms !== undefined &&
-        rooms && { rooms: { used: await counts.countOpen({ rooms, limit: most }), limit: limits.rooms } }),
-      ...(participants !== undefined &&
-        rooms && {
-          participants: { used: await counts.countPresent({ rooms, limit: most }), limit: participants },
-        }),
-      ...(minutesPerMonth !== undefined &&
-        rooms && {
-          minutesPerMonth: {
-            used: Math.floor(await this.#readMinutes(keyId, rooms)),
-            limit: minutesPerMonth,
-          },
-        }),
-      ...(requestsPerSecond !== undefined && { requestsPerSecond: { limit: requestsPerSecond } }),
+    const { requestsPerSecond } = limits;
+    const own: Partial<KeyUsage> = requestsPerSecond
+      ? { requestsPerSecond: { limit: requestsPerSecond } }
+      : {};
+    if (rooms === undefined) return own;
+    const query = { rooms, limit: NO_LIMIT };
+    const count: Readonly<Record<RoomLimit, () => Promise<number>>> = {
+      rooms: () => this.#deps.rooms.countOpen(query),
+      participants: () => this.#deps.rooms.countPresent(query),
+      minutesPerMonth: async () => Math.floor(await this.#readMinutes(keyId, rooms)),
     };
+    for (const kind of ROOM_LIMITS) {
+      const limit = limits[kind];
+      if (limit !== undefined) own[kind] = { used: await count[kind](), limit };
+    }
+    return own;
   }
 }
 
