@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { TrackKind } from '@livekit/rtc-node';
 import { AccessToken, IngressClient, IngressInput, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,9 +24,12 @@ describe('the real ingress service', () => {
 
   beforeAll(async () => {
     const rtmpPort = await freePort();
+    const own = { apiKey: 'ingress', apiSecret: randomBytes(24).toString('hex') };
+    const workerKeys = { [own.apiKey]: own.apiSecret };
     redis = await startRedis();
-    livekit = await startLivekit({ redis, ingressRtmpUrl: toRtmpUrl(rtmpPort) });
-    ingress = await startIngress({ redis, livekit, rtmpPort });
+    livekit = await startLivekit({ redis, ingressRtmpUrl: toRtmpUrl(rtmpPort), workerKeys });
+    // With a key of its own, as in compose.yaml.
+    ingress = await startIngress({ redis, livekit: { ...livekit, ...own }, rtmpPort });
   });
 
   afterAll(async () => {

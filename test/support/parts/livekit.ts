@@ -14,6 +14,8 @@ export interface LivekitOptions {
   /** Default: a generated pair. */
   readonly apiKey?: string;
   readonly apiSecret?: string;
+  /** Keys of workers, beside the one of the service. */
+  readonly workerKeys?: Readonly<Record<string, string>>;
   /** Value of room.enable_remote_unmute. Absent by default. */
   readonly enableRemoteUnmute?: boolean;
   /** Port of the API. Default: a free one. */
@@ -85,7 +87,7 @@ function livekitConfig(
   return {
     port: ports.http,
     bind_addresses: ['127.0.0.1'],
-    keys: { [options.apiKey]: options.apiSecret },
+    keys: { [options.apiKey]: options.apiSecret, ...options.workerKeys },
     rtc: {
       tcp_port: ports.tcp,
       udp_port: ports.udp,
