@@ -84,6 +84,7 @@ export async function runExperiment(
       node: process.versions.node,
       load: [before, currentLoad()],
       ...findings,
+      figures: runSize === 'long' ? findings.figures : findings.figures.map(withoutTime),
     };
   } finally {
     clearTimeout(timer);
@@ -98,11 +99,13 @@ export async function makeFolder({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>
   return folder;
 }
 
-/** Returns the figure of a time; in the short run without its claim, because the machine may be busy. */
-export function claimedInLongRun(runSize: RunSize, figure: Figure): Figure {
+/** Returns a figure without its claim if it is a time. The short run claims no times, because its machine may be busy. */
+function withoutTime(figure: Figure): Figure {
   const { bound: _bound, holds: _holds, ...seen } = figure;
-  return runSize === 'long' ? figure : seen;
+  return UNITS_OF_TIME.has(figure.unit ?? '') ? seen : figure;
 }
+
+const UNITS_OF_TIME: ReadonlySet<string> = new Set([' ms', ' s', ' % of a core']);
 
 /** Whether every claim of the experiment holds. */
 export function holds({ figures }: Pick<Result, 'figures'>): boolean {

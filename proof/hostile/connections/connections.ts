@@ -105,12 +105,12 @@ async function attackConnections(target: Target, context: ExperimentContext): Pr
   );
   for (const line of [...framing.accepted, ...framing.smuggled, ...framing.leftOpen]) reportLine(line);
   const figures: Figure[] = [
-    ...servedFigures(calm, calm, { runSize, limits: LIMITS }).slice(0, 2),
+    ...servedFigures(calm, calm, LIMITS).slice(0, 2),
     observed('framing: requests', framing.forms),
     exactly('framing: requests that were answered from within another', framing.smuggled.length, 0),
     exactly('framing: ambiguous requests that were not refused', framing.accepted.length, 0),
     exactly('framing: connections left open after an ambiguous request', framing.leftOpen.length, 0),
-    ...servedFigures(framed, calm, { runSize, limits: LIMITS }),
+    ...servedFigures(framed, calm, LIMITS),
   ];
   for (const crowd of CROWDS) {
     reportLine(crowd.name);
@@ -154,10 +154,7 @@ async function attackWith(
   };
   const { stage, result } = await whileServed(served, name, () => attack(crowd.attack, options));
   for (const line of new Set(stage.failures)) reportLine(`${name}: ${line}`);
-  return [
-    ...reportFigures(crowd, result, runSize),
-    ...servedFigures(stage, calm, { runSize, limits: LIMITS }),
-  ];
+  return [...reportFigures(crowd, result, runSize), ...servedFigures(stage, calm, LIMITS)];
 }
 
 function reportFigures(

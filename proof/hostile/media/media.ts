@@ -6,13 +6,7 @@ import { join } from 'node:path';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
 import { listProcesses } from '../../../test/support/process-group.ts';
-import {
-  claimedInLongRun,
-  type Experiment,
-  type ExperimentContext,
-  type Findings,
-  makeFolder,
-} from '../../experiment.ts';
+import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { atMost, exactly, observed } from '../../figures.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { readPeak } from '../../support/process-figures.ts';
@@ -66,8 +60,7 @@ class Tally {
     this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
   }
 
-  /** The short run claims no time, because its machine may be busy. */
-  figures(good: string, runSize: ExperimentContext['runSize']): Findings['figures'] {
+  figures(good: string): Findings['figures'] {
     const { workerMb, childMb, temporaryBytes, milliseconds } = this.#peaks;
     const longest = { name: 'longest transcription of a file', bound: LIMITS.seconds, unit: ' s' };
     const measured = Math.round(milliseconds / 100) / 10;
@@ -77,7 +70,7 @@ class Tally {
       ...[...this.#outcomes].map(([name, count]) => observed(`files that ended as ${name}`, count)),
       observed(`transcriptions of ${good} between them`, this.#good),
       exactly('transcriptions that ended wrongly', this.#wrong.length, 0),
-      claimedInLongRun(runSize, atMost({ ...longest, measured })),
+      atMost({ ...longest, measured }),
       memory('the worker', workerMb, LIMITS.workerMb),
       memory('ffmpeg', childMb, LIMITS.ffmpegMb),
       exactly('most bytes in temporary files', temporaryBytes, LIMITS.temporaryBytes),
@@ -127,7 +120,7 @@ async function transcribeHostile(context: ExperimentContext): Promise<Findings> 
   return {
     figures: [
       observed('files', files.length),
-      ...tally.figures(good.name, runSize),
+      ...tally.figures(good.name),
       exactly('requests to addresses that a file named', asked(), 0),
       exactly('temporary files that were left', (await readdir(stage.temporary)).length, 0),
       exactly('ends of the worker', Number(stage.hasEnded()), 0),

@@ -1,12 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
-import {
-  claimedInLongRun,
-  type Experiment,
-  type ExperimentContext,
-  type Findings,
-} from '../../experiment.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { atMost, exactly, observed } from '../../figures.ts';
 import { percentile } from '../../support/statistics.ts';
 import { attackTarget, findFirstAttempt, register, type Target } from '../target.ts';
@@ -53,24 +48,20 @@ async function deliverToHostile(target: Target, context: ExperimentContext): Pro
       observed('webhooks that lead to them', hooks.length),
       observed('events', EVENTS[runSize]),
       exactly('events that did not reach the receiver that behaves', EVENTS[runSize] - result.length, 0),
-      ...deliveryFigures(result, runSize),
+      ...deliveryFigures(result),
       exactly('first attempts that the log describes wrongly', wrong.length, 0),
       exactly('requests that a redirect led elsewhere', await countElsewhere(), 0),
-      ...servedFigures(stage, calm, { runSize, limits: LIMITS }),
+      ...servedFigures(stage, calm, LIMITS),
     ],
   };
 }
 
-function deliveryFigures(
-  timesMs: readonly number[],
-  runSize: ExperimentContext['runSize'],
-): Findings['figures'] {
+function deliveryFigures(timesMs: readonly number[]): Findings['figures'] {
   const name = 'delivery to the receiver that behaves';
   const measured = Math.round(percentile(timesMs, 0.99));
-  const p99 = atMost({ name: `${name}, p99`, measured, bound: MAX_DELIVERY_MS, unit: ' ms' });
   return [
     observed(`${name}, median`, Math.round(percentile(timesMs, 0.5)), ' ms'),
-    claimedInLongRun(runSize, p99),
+    atMost({ name: `${name}, p99`, measured, bound: MAX_DELIVERY_MS, unit: ' ms' }),
   ];
 }
 
