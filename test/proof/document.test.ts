@@ -43,6 +43,16 @@ describe('docs/proof.md and the pages beside it', async () => {
     }
   });
 
+  it('claims times in the long run only, because the machine of the short run may be busy', async () => {
+    const late = atMost({ name: 'answered after', measured: 9, bound: 1, unit: ' ms' });
+    const run = async () => ({ figures: [late, exactly('lost', 1, 0)] });
+    const [long, short] = await Promise.all(
+      (['long', 'short'] as const).map((size) => runExperiment({ name: 'late', run }, size, () => {})),
+    );
+    expect(long?.figures.map(({ holds }) => holds)).toEqual([false, false]);
+    expect(short?.figures.map(({ holds }) => holds)).toEqual([undefined, false]);
+  });
+
   it('shows failed results, and parts that have not been run', async () => {
     const result = await runExperiment(experiment, 'short', () => {});
     expect(holds(result)).toBe(false);
