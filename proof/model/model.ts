@@ -9,9 +9,8 @@ import { compareStates } from '../../test/support/simulation/compare-states.ts';
 import { type Exploration, explore } from '../../test/support/simulation/explore.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
 import { atLeast, exactly, type Figure, observed } from '../figures.ts';
-import type { FirstViolation } from './first-violation.ts';
 import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { type FirstViolation, SCENARIOS } from './scenarios.ts';
 
 /** The first seed of the random orders; the others follow it. */
 const FIRST_SEED = 20_261_124;

@@ -20,6 +20,6 @@ registerHooks({
       ? { format: 'module-typescript', source: parts.join(replacement), shortCircuit: true }
       : nextLoad(url, context),
 });
-const { firstViolation } = await import('./first-violation.ts');
+const { firstViolation } = await import('./scenarios.ts');
 const found = await firstViolation(fault.protocol, Number(maxSteps));
 console.log(JSON.stringify(found ?? null));
