@@ -16,8 +16,7 @@ const { values } = parseArgs({ options: { record: { type: 'boolean' }, only: { t
 
 const counter = await createWorkCounter();
 // Imported after the counting has begun. For code that was compiled before, V8 counts only whole functions.
-const { startServiceStage } = await import('./service-operations.ts');
-const { fiscalOperations } = await import('./service-operations.ts');
+const { fiscalOperations, startServiceStage } = await import('./service-operations.ts');
 const stage = await startServiceStage();
 const operations = [...fiscalOperations(), ...stage.operations].filter(
   ({ name }) => values.only === undefined || name.includes(values.only),
@@ -36,7 +35,7 @@ else {
   for (const fault of faults) console.log(fault);
   if (faults.length > 0) {
     console.log(
-      'If the cost is justified: npm run guard -- --record. To find the commit that caused it: proof/benches/guard/bisect.sh NAME',
+      'If the cost is justified: npm run guard -- --record. To find its commit: git bisect run npm run guard -- --only NAME',
     );
   }
   process.exitCode = faults.length > 0 ? 3 : 0;
