@@ -7,10 +7,3 @@ export function percentile(values: readonly number[], share: number): number {
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
-
-/** Resolves to the milliseconds that the work takes, and to its result. */
-export async function timed<T>(work: () => Promise<T>): Promise<readonly [ms: number, result: T]> {
-  const startedAt = performance.now();
-  const result = await work();
-  return [performance.now() - startedAt, result];
-}

@@ -4,31 +4,14 @@ import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import type { Database } from '../webhooks/stage.ts';
 
-/* The service's store without a service, and what the benches put into it. */
-
 const WEBHOOK_ID = 'whk_bench';
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
-export function openBenchStore({ options }: Database): Promise<Store> {
+function openBenchStore({ options }: Database): Promise<Store> {
   return openStore({ database: options, clock: systemClock, log });
 }
 
-export async function registerWebhook({ webhooks }: Store): Promise<void> {
-  await webhooks.insert({
-    ...{
-      id: WEBHOOK_ID,
-      url: 'https://receiver.example',
-      events: ['*'],
-      ordering: 'none',
-      createdBy: 'root',
-      rooms: null,
-    },
-    ...{ secret: 'sealed', previousSecret: null, previousSecretUntil: null },
-    ...{ createdAt: 1, updatedAt: 1 },
-  });
-}
-
-export function newEvent() {
+function newEvent() {
   const id = systemIds.next();
   const now = Date.now();
   const participant = { sid: 'PA_4bPp8Vi9S6Dd', identity: 'ada', name: 'Ada Lovelace' };
@@ -43,7 +26,7 @@ export function newEvent() {
   };
 }
 
-export function newDelivery(eventId: string) {
+function newDelivery(eventId: string) {
   const now = Date.now();
   return {
     ...{ id: `dlv_${systemIds.next()}`, webhookId: WEBHOOK_ID, eventId, eventName: 'participant_joined' },
