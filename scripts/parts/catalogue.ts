@@ -53,13 +53,7 @@ const recordings: PackageRecipe = {
 
 /** Every part that tests run. A part comes after those that are needed to build it. */
 export const parts: readonly Part[] = [
-  {
-    name: 'redis-server',
-    fixtures: ['test/support/parts/redis.ts', 'test/support/parts/shared.ts#sharedLivekit'],
-    isInstalled: areOnPath('redis-server'),
-    debianPackages: ['redis-server'],
-    instructions: 'install Redis so that redis-server is on PATH',
-  },
+  packaged(['redis-server'], { called: 'Redis', fixtures: ['redis.ts', 'shared.ts#sharedLivekit'] }),
   {
     name: 'postgresql',
     fixtures: ['test/support/parts/postgres.ts', 'test/support/parts/shared.ts#sharedPostgres'],
@@ -74,69 +68,23 @@ export const parts: readonly Part[] = [
     debianPackages: ['libfaketime'],
     instructions: 'install libfaketime where Debian has it',
   },
-  {
-    name: 'haproxy',
-    fixtures: ['test/support/parts/haproxy.ts'],
-    isInstalled: areOnPath('haproxy'),
-    debianPackages: ['haproxy'],
-    instructions: 'install HAProxy 2.6 or newer so that haproxy is on PATH',
-  },
-  {
-    name: 'ffmpeg',
-    fixtures: ['test/support/parts/ffmpeg.ts'],
-    isInstalled: areOnPath('ffmpeg'),
-    debianPackages: ['ffmpeg'],
-    instructions: 'install ffmpeg',
-  },
-  {
-    name: 'chromium',
-    fixtures: ['test/support/parts/browser.ts'],
-    isInstalled: areOnPath('chromium'),
-    debianPackages: ['chromium', 'fonts-noto-core'],
-    instructions: 'install Chromium so that chromium is on PATH',
-  },
-  {
-    name: 'prometheus',
-    fixtures: ['test/support/parts/prometheus.ts'],
-    isInstalled: areOnPath('promtool'),
+  packaged(['haproxy'], { called: 'HAProxy 2.6 or newer', fixtures: ['haproxy.ts'] }),
+  packaged(['ffmpeg'], { fixtures: ['ffmpeg.ts'] }),
+  packaged(['chromium'], { debianPackages: ['chromium', 'fonts-noto-core'], fixtures: ['browser.ts'] }),
+  packaged(['promtool'], {
+    called: 'Prometheus',
     debianPackages: ['prometheus'],
-    instructions: 'install Prometheus so that prometheus and promtool are on PATH',
-  },
-  {
-    name: 'systemd-analyze',
-    fixtures: ['test/support/parts/systemd.ts'],
-    isInstalled: areOnPath('systemd-analyze'),
-    debianPackages: ['systemd'],
-    instructions: 'install systemd so that systemd-analyze is on PATH',
-  },
-  {
-    name: 'zsh and fish',
-    fixtures: ['test/support/parts/shells.ts'],
-    isInstalled: areOnPath('zsh', 'fish'),
-    debianPackages: ['zsh', 'fish'],
-    instructions: 'install zsh and fish',
-  },
-  {
-    name: 'PHP',
-    fixtures: ['test/support/parts/sample-languages.ts'],
-    isInstalled: areOnPath('php'),
-    debianPackages: ['php-cli'],
-    instructions: 'install PHP 8 so that php is on PATH',
-  },
-  {
-    name: 'Java',
-    fixtures: ['test/support/parts/sample-languages.ts', 'test/support/parts/openapi-tools.ts'],
-    isInstalled: areOnPath('java'),
+    fixtures: ['prometheus.ts'],
+  }),
+  packaged(['systemd-analyze'], { debianPackages: ['systemd'], fixtures: ['systemd.ts'] }),
+  packaged(['zsh', 'fish'], { fixtures: ['shells.ts'] }),
+  packaged(['php'], { called: 'PHP 8', debianPackages: ['php-cli'], fixtures: ['sample-languages.ts'] }),
+  packaged(['java'], {
+    called: 'a JDK from 17',
     debianPackages: ['default-jdk-headless'],
-    instructions: 'install a JDK from 17 so that java is on PATH',
-  },
-  {
-    name: 'espeak-ng',
-    fixtures: ['test/support/parts/speech.ts'],
-    isInstalled: areOnPath('espeak-ng'),
-    debianPackages: ['espeak-ng'],
-    instructions: 'install espeak-ng',
-  },
+    fixtures: ['sample-languages.ts', 'openapi-tools.ts'],
+  }),
+  packaged(['espeak-ng'], { fixtures: ['speech.ts'] }),
   {
     name: 'pip',
     fixtures: [],
@@ -242,10 +190,27 @@ export const parts: readonly Part[] = [
   },
 ];
 
-function areOnPath(...programs: readonly string[]): Part['isInstalled'] {
-  return async () => {
-    const found = await Promise.all(programs.map((program) => findOnPath([program], process.env.PATH)));
-    return !found.includes(undefined);
+type Packaged = {
+  /** What to install where it is no package of Debian. Default: the programs. */
+  readonly called?: string;
+  /** Default: the names of the programs. */
+  readonly debianPackages?: readonly string[];
+  /** Below test/support/parts. */
+  readonly fixtures: readonly string[];
+};
+
+/** Programs that Debian has in packages, and that elsewhere only have to be on PATH. */
+function packaged(programs: readonly string[], { called, debianPackages, fixtures }: Packaged): Part {
+  const names = programs.join(' and ');
+  return {
+    name: names,
+    fixtures: fixtures.map((fixture) => `test/support/parts/${fixture}`),
+    isInstalled: async () => {
+      const found = await Promise.all(programs.map((program) => findOnPath([program], process.env.PATH)));
+      return !found.includes(undefined);
+    },
+    debianPackages: debianPackages ?? programs,
+    instructions: `install ${called ?? names} so that ${names} is on PATH`,
   };
 }
 

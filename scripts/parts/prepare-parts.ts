@@ -3,9 +3,6 @@ import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import { type BuildOptions, goEnvironment } from './go-toolchain.ts';
 import { runQuietly } from './run-command.ts';
 
-/** An error with these words may disappear at the next attempt. A compile error will not. */
-const passingFault = /dial tcp|i\/o timeout|connection reset|TLS handshake|unexpected EOF|50[234] /;
-
 /**
  * Prints which of the needed parts are missing, then installs and builds what it can.
  *
@@ -58,21 +55,12 @@ async function buildWhenAbsent(part: Part, all: readonly Part[]): Promise<void> 
   const startedAt = performance.now();
   console.log(`Preparing ${part.name}, once`);
   try {
-    await buildTwiceAtMost(part);
+    const env = (await goEnvironment()) ?? process.env;
+    await part.build({ cacheDir: defaultCacheDir(process.env), env, onProgress: createProgress() });
     console.log(`Prepared ${part.name} in ${Math.round((performance.now() - startedAt) / 1000)} s`);
   } catch (cause) {
     console.log(`Preparing ${part.name} failed: ${cause instanceof Error ? cause.message : cause}`);
   }
-}
-
-async function buildTwiceAtMost(part: Part): Promise<void> {
-  const env = (await goEnvironment()) ?? process.env;
-  const options = { cacheDir: defaultCacheDir(process.env), env, onProgress: createProgress() };
-  await part.build?.(options).catch((cause: unknown) => {
-    if (!passingFault.test(String(cause))) throw cause;
-    console.log(`Fetching failed; trying once more: ${String(cause).split('\n').at(-1)}`);
-    return part.build?.(options);
-  });
 }
 
 /** A third-party program that some tests run: a server or a tool. Also a program that is needed to build one. */
@@ -108,25 +96,15 @@ function createProgress(): (text: string) => void {
 /** Number of lines of a failed apt-get to print: the packages' own scripts print a lot before the error. */
 const keptLines = 30;
 
-/**
- * Installs the packages with apt-get, without the recommended ones. If a download fails, the lists and the download are
- * tried once more, because a mirror that is being updated lists files that it no longer has.
- *
- * @returns false if apt-get failed twice. The terminal then shows its last lines.
- */
-async function installPackages(packages: readonly string[]): Promise<boolean> {
-  const install = async () =>
-    (await aptGet(['update'])) &&
-    (await aptGet(['install', '--yes', '--no-install-recommends', ...packages]));
-  if (await install()) return true;
-  console.log('apt-get failed; trying once more');
-  return install();
+/** Installs the packages with apt-get, without the recommended ones. If it fails, the terminal shows its last lines. */
+async function installPackages(packages: readonly string[]): Promise<void> {
+  if (await aptGet(['update'])) await aptGet(['install', '--yes', '--no-install-recommends', ...packages]);
 }
 
 async function aptGet(args: readonly string[]): Promise<boolean> {
   // Another apt-get (unattended upgrades) may hold the lock for a while.
-  const options = ['--quiet=2', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
-  const result = await runQuietly('apt-get', [...options, ...args], {
+  const waits = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
+  const result = await runQuietly('apt-get', ['--quiet=2', '-o', 'Dpkg::Use-Pty=0', ...waits, ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });
   if (result.status !== 0) console.log(result.output.split('\n').slice(-keptLines).join('\n'));
