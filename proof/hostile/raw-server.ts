@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { readPort } from '../../test/support/forwarding-server.ts';
 
 /** Sends whatever it wants when the head of a request has arrived. */
 export type Behaviour = (socket: Socket, elsewhere: string, head: string) => unknown;
@@ -30,10 +31,9 @@ export async function startRawServer(behave: (socket: Socket, head: string) => u
       behave(socket, head);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${readPort(server)}`,
     heads,
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
+import { listDescendants } from '../../test/support/process-group.ts';
 import { signatureHeaders } from '../../test/support/sign.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
 import { exactly } from '../figures.ts';
@@ -204,7 +205,7 @@ function watchProcesses(): ProcessWatch {
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    for (const pid of await findDescendants(process.pid)) {
+    for (const { pid } of await listDescendants(process.pid)) {
       const [words, title] = await Promise.all([
         readProcessFile(pid, 'cmdline'),
         readProcessFile(pid, 'comm'),
@@ -216,24 +217,6 @@ function watchProcesses(): ProcessWatch {
   };
   const timer = setInterval(() => void look(), SAMPLE_MS);
   return { seen: () => [...seen.values()], close: () => clearInterval(timer) };
-}
-
-async function findDescendants(root: number): Promise<readonly number[]> {
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const parents = new Map<number, number>();
-  await Promise.all(
-    names.map(async (name) => {
-      const stat = (await readProcessFile(Number(name), 'stat')).toString('latin1');
-      // The name of the program is in brackets and may contain anything.
-      const parent = /^ \S (\d+)/.exec(stat.slice(stat.lastIndexOf(')') + 1))?.[1];
-      if (parent !== undefined) parents.set(Number(name), Number(parent));
-    }),
-  );
-  const isDescendant = (pid: number): boolean => {
-    const parent = parents.get(pid);
-    return parent !== undefined && (parent === root || isDescendant(parent));
-  };
-  return [...parents.keys()].filter(isDescendant);
 }
 
 /** Returns an empty buffer if the process has ended. */

@@ -35,7 +35,7 @@ import {
   rangeInWords,
 } from '../figures.ts';
 import { mediaServerSettings } from '../support/signed-client.ts';
-import { percentile } from '../support/statistics.ts';
+import { percentile, sum } from '../support/statistics.ts';
 import {
   type Floor,
   type Keys,
@@ -234,7 +234,6 @@ async function throughFigures(
 }
 
 function rateFigures(name: string, rates: readonly Rate[]): readonly Figure[] {
-  const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
   return [
     observed(`${name}: deliveries per second`, Math.round(middle(rates.map(({ perSecond }) => perSecond)))),
     goalFigure(

@@ -8,9 +8,9 @@ import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
 import { atMost, exactly, type Figure, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
-import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';
+import { coreShare, type Sample, sampleProcess } from '../support/process-figures.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../support/signed-client.ts';
-import { percentile } from '../support/statistics.ts';
+import { mean, percentile, round } from '../support/statistics.ts';
 
 const SEED = 20_261_125;
 const CALLERS = 16;
@@ -164,8 +164,4 @@ async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {
   return [
     atMost({ name: 'processor time of the idle instance', measured: share, bound: 1, unit: ' % of a core' }),
   ];
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

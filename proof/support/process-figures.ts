@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { sum } from './statistics.ts';
 
 /** A sample of a process (Linux). */
 export type Sample = {
@@ -20,7 +21,7 @@ export async function sampleProcess(pid: number): Promise<Sample> {
     at: performance.now(),
     residentMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024,
     descriptors: descriptors.length,
-    runMs: times.reduce((sum, time) => sum + time, 0) / 1e6,
+    runMs: sum(times) / 1e6,
   };
 }
 
@@ -39,8 +40,4 @@ async function runNs(path: string): Promise<number> {
 /** Returns the share of one core that the process used between the samples. */
 export function coreShare(before: Sample, after: Sample): number {
   return (after.runMs - before.runMs) / (after.at - before.at);
-}
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

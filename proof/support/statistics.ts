@@ -7,3 +7,16 @@ export function percentile(values: readonly number[], share: number): number {
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
+
+/** Rounds to hundredths. */
+export function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((one, other) => one + other, 0);
+}
+
+export function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
+}

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readCosts } from '../../proof/benches/scale/costs.ts';
+import { costTable, readCosts } from '../../proof/benches/scale/costs.ts';
 import { fitModel, simulate } from '../../proof/benches/scale/simulate.ts';
-import { costTable } from '../../proof/benches/scale/tables.ts';
 
 describe('docs/proof/scaling.md', async () => {
   const costs = await readCosts();

@@ -13,7 +13,7 @@ import { type BenchStage, openStage, type Spent, type StageOptions } from './sta
  * SQLite: processor time, statements, round trips and bytes to the database. Counts are taken in separate runs, because
  * counting takes time. Each processor time is also given as a multiple of that of the smallest request, GET /v1/health, to
  * the same instances in the same run. `--rounds 3`; `--only TEXT` selects operations, `--instances 1,3` numbers of instances;
- * `--record` writes what was measured into proof/benches/scale/costs.json, from which `node proof/benches/scale/draw.ts` makes the simulation
+ * `--record` writes what was measured into proof/benches/scale/costs.json, from which `node proof/benches/scale/simulate.ts` makes the simulation
  * and the table of docs/proof/scaling.md.
  */
 

@@ -1,7 +1,13 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { replaceBlock } from '../../../scripts/replace-block.ts';
 import { Random } from '../../../test/support/random.ts';
-import { type Cost, type Costs, EVENT_ALONE, EVENT_TOGETHER } from './costs.ts';
+import { round } from '../../support/statistics.ts';
+import { type Cost, type Costs, costTable, EVENT_ALONE, EVENT_TOGETHER, readCosts } from './costs.ts';
 
 /*
+ * `node proof/benches/scale/simulate.ts` simulates many instances from the recorded costs, prints the results, and writes the
+ * table of costs of docs/proof/scaling.md.
+ *
  * Simulates instances that store the media server's events in one PostgreSQL, from measured times. Each instance stores one
  * batch at a time; events that arrive meanwhile go into the next batch, as in createEventBatcher. A batch passes three
  * servers:
@@ -132,11 +138,11 @@ class Simulation {
       instances: this.#processors.length,
       offeredPerSecond: this.#offered,
       storedPerSecond: Math.round((this.#stored * 1_000) / SIMULATED_MS),
-      medianMs: at(0.5),
-      p99Ms: at(0.99),
-      eventsPerBatch: this.#stored / this.#batches,
+      medianMs: round(at(0.5)),
+      p99Ms: round(at(0.99)),
+      eventsPerBatch: round(this.#stored / this.#batches),
       busiest,
-      busyShare: Math.min(1, busyMs / SIMULATED_MS),
+      busyShare: round(Math.min(1, busyMs / SIMULATED_MS)),
     };
   }
 
@@ -205,4 +211,16 @@ class StepQueue {
   next(): Step | undefined {
     return this.#steps.pop();
   }
+}
+
+const INSTANCES = [1, 10, 100] as const;
+const RATES = [100, 200, 500, 1_000, 1_500, 2_000, 3_000, 5_000, 7_000, 10_000, 14_000, 20_000] as const;
+
+if (import.meta.main) {
+  const costs = await readCosts();
+  const model = fitModel(costs);
+  console.log(model);
+  console.table(INSTANCES.flatMap((instances) => RATES.map((rate) => simulate(model, instances, rate))));
+  const page = new URL('../../../docs/proof/scaling.md', import.meta.url);
+  await writeFile(page, replaceBlock(await readFile(page, 'utf8'), 'costs', costTable(costs)));
 }

@@ -1,10 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import {
   createFleet,
   type Fleet,
   type FleetInstance,
 } from '../../../test/server/webhooks/support/instance.ts';
+import { listDescendants, readProcess } from '../../../test/support/process-group.ts';
 import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/database-proxy.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
 import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
@@ -124,15 +124,7 @@ async function serverProcesses(url: string): Promise<readonly number[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const postmaster = await findParent(`${rows[0]?.pid}`);
+  const postmaster = (await readProcess(rows[0]?.pid ?? 0))?.parent ?? 0;
   await client.end();
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const parents = await Promise.all(names.map((name) => findParent(name).catch(() => '')));
-  return names.filter((name, index) => name === postmaster || parents[index] === postmaster).map(Number);
-}
-
-async function findParent(pid: string): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The program's name is in parentheses and may contain spaces.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '';
+  return [postmaster, ...(await listDescendants(postmaster)).map(({ pid }) => pid)];
 }

@@ -30,7 +30,7 @@ type LiveFigures = {
   /** Milliseconds from the end of each utterance until its last segment was stored, and until it was printed. */
   readonly storedMs: readonly number[];
   readonly printedMs: readonly number[];
-  readonly peakBytes: number;
+  readonly peakMb: number;
 };
 
 /** Lets five people speak at the same time, each with their own pauses, while `rtc transcription follow` prints. */
@@ -70,7 +70,7 @@ export async function measureLive(stage: SpeechStage): Promise<LiveFigures> {
   );
   await delay(5_000);
   const segments = await store.transcriptions.listSegments(id, { limit: 1000 });
-  const peakBytes = worker.peakBytes();
+  const peakMb = await worker.peakMb();
   await store.transcriptions.stopLive(id, Date.now());
   await follow.ended;
   await Promise.all(people.map(({ leave }) => leave()));
@@ -88,7 +88,7 @@ export async function measureLive(stage: SpeechStage): Promise<LiveFigures> {
   return {
     utterances: SPEAKERS * UTTERANCES,
     ...{ storedMs: passed.map(({ stored }) => stored), printedMs: passed.map(({ printed }) => printed) },
-    peakBytes,
+    peakMb,
   };
 }
 
@@ -157,9 +157,9 @@ export async function measureTurns(stage: SpeechStage): Promise<TurnFigures> {
   const call = await composeCall(TURNS, 1);
   const worker = await stage.startWorker('stt-live');
   const share = async (during: () => Promise<unknown>): Promise<number> => {
-    const [cpu, at] = [worker.processorSeconds(), performance.now()];
+    const [cpu, at] = [await worker.processorSeconds(), performance.now()];
     await during();
-    return (worker.processorSeconds() - cpu) / ((performance.now() - at) / 1000);
+    return ((await worker.processorSeconds()) - cpu) / ((performance.now() - at) / 1000);
   };
   const idleShare = await share(() => delay(IDLE_MS));
   const room = `bench-${randomUUID()}`;

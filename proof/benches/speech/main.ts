@@ -32,7 +32,7 @@ try {
 process.exit();
 
 async function live(on: SpeechStage): Promise<void> {
-  const { utterances, storedMs, printedMs, peakBytes } = await measureLive(on);
+  const { utterances, storedMs, printedMs, peakMb } = await measureLive(on);
   const at = (times: readonly number[], share: number): string =>
     `${Math.round(percentile(times, share))} ms`;
   console.log(`live, five speakers at once: ${storedMs.length} of ${utterances} utterances printed`);
@@ -44,7 +44,7 @@ async function live(on: SpeechStage): Promise<void> {
       `    end of speech to ${end}: p50 ${at(times, 0.5)}, p95 ${at(times, 0.95)}, worst ${at(times, 1)}`,
     );
   }
-  console.log(`    memory of the worker: ${megabytes(peakBytes)}; load ${loadavg()[0]?.toFixed(1)}`);
+  console.log(`    memory of the worker: ${peakMb.toFixed(0)} MB; load ${loadavg()[0]?.toFixed(1)}`);
 }
 
 async function turns(on: SpeechStage): Promise<void> {
@@ -82,11 +82,7 @@ async function recorded({ store, recordingDir, startWorker }: SpeechStage): Prom
   console.log(
     `recorded, ${(audioSeconds / 60).toFixed(0)} min: ${share(((found.endedAt ?? 0) - (found.startedAt ?? 0)) / 1000)}`,
   );
-  console.log(`    of processors ${share(worker.processorSeconds())}`);
-  console.log(`    memory of the worker: ${megabytes(worker.peakBytes())}`);
+  console.log(`    of processors ${share(await worker.processorSeconds())}`);
+  console.log(`    memory of the worker: ${(await worker.peakMb()).toFixed(0)} MB`);
   await worker.close();
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(0)} MB`;
 }

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccessToken } from 'livekit-server-sdk';
@@ -11,7 +10,10 @@ import type { WorkerKind } from '../../../src/server/transcription/store.ts';
 import { type Started, startRtc } from '../../../test/cli/support/process.ts';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
+import { listDescendants } from '../../../test/support/process-group.ts';
+import { readPeak } from '../../support/process-figures.ts';
 import { mediaServerSettings } from '../../support/signed-client.ts';
+import { sum } from '../../support/statistics.ts';
 
 /** A database, a media server, and programs as a user starts them. */
 export type SpeechStage = Awaited<ReturnType<typeof openStage>>;
@@ -49,7 +51,7 @@ export async function openStage() {
       return {
         output: worker.output,
         /** Peak resident memory of the worker and its current processes. */
-        peakBytes: () => readPeakBytes(worker.child.pid),
+        peakMb: () => sumOverProcesses(worker.child.pid, readPeak),
         /** Processor time of these processes, and of those that have ended. */
         processorSeconds: () => readProcessorSeconds(worker.child.pid),
         close: () => stop(worker),
@@ -84,29 +86,21 @@ export async function joinSpeaker(
 }
 
 /** Linux counts this time in hundredths of a second: in user and in system mode, and of children that have ended. */
-function readProcessorSeconds(pid: number | undefined): number {
-  const ticks = listProcesses(pid).flatMap((process) => {
+async function readProcessorSeconds(pid: number | undefined): Promise<number> {
+  const ticks = await sumOverProcesses(pid, async (one) => {
     // The program's name before the fields ends with `)`.
-    const fields = readFileSync(`/proc/${process}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return fields.slice(11, 15).map(Number);
+    const stat = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '');
+    return sum((stat.split(') ').at(-1)?.split(' ') ?? []).slice(11, 15).map(Number));
   });
-  return ticks.reduce((sum, some) => sum + some, 0) / 100;
+  return ticks / 100;
 }
 
-function readPeakBytes(pid: number | undefined): number {
-  const sizes = listProcesses(pid).map((process) => {
-    // A process that has just ended has no memory.
-    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process}/status`, 'utf8'))?.[1];
-    return Number(peak ?? 0) * 1024;
-  });
-  return sizes.reduce((sum, some) => sum + some, 0);
-}
-
-/** Returns a process and its children. */
-function listProcesses(pid: number | undefined): readonly (string | number)[] {
-  if (pid === undefined) return [];
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
-  );
-  return [pid, ...children];
+/** Sums a figure of a process and of everything that it has started. */
+async function sumOverProcesses(
+  pid: number | undefined,
+  readFigure: (pid: number) => Promise<number>,
+): Promise<number> {
+  if (pid === undefined) return 0;
+  const pids = [pid, ...(await listDescendants(pid)).map((one) => one.pid)];
+  return sum(await Promise.all(pids.map(readFigure)));
 }

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { createServer } from 'node:http';
+import { readPort } from '../../../test/support/forwarding-server.ts';
 
 export type BenchReceiver = {
   readonly url: string;
@@ -9,8 +10,9 @@ export type BenchReceiver = {
   readonly close: () => void;
 };
 
+/** Starts a receiver of webhooks in its own process, which runs this file. It responds with 200 immediately. */
 export async function startReceiver(): Promise<BenchReceiver> {
-  const child = fork(fileURLToPath(new URL('receiver-process.ts', import.meta.url)));
+  const child = fork(import.meta.filename);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     url: `http://127.0.0.1:${port}`,
@@ -21,4 +23,21 @@ export async function startReceiver(): Promise<BenchReceiver> {
     },
     close: () => child.disconnect(),
   };
+}
+
+/** The process sends its port to its parent, and on each message how many requests have arrived. */
+if (import.meta.main) {
+  let count = 0;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      count += 1;
+      response.end();
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1', 1024);
+  await once(server, 'listening');
+  process.send?.({ port: readPort(server) });
+  process.on('message', () => process.send?.(count));
+  process.on('disconnect', () => process.exit());
 }

@@ -23,6 +23,7 @@ import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook
 import { createWebhook } from '../../../src/server/webhooks/webhooks.ts';
 import { NO_KEY_LIMITS } from '../../../test/support/no-key-limits.ts';
 import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
+import { sum } from '../../support/statistics.ts';
 import type { BenchReceiver } from './receiver.ts';
 
 /** A database with the webhook code of one instance: dispatcher, sender and outcome writer. */
@@ -101,10 +102,6 @@ export async function measureStored({ options }: Database): Promise<Stored> {
     where schemaname = 'public'`);
   await client.end();
   return { rows: sum(rows), bytes: Number(sizes[0]?.bytes) };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((one, other) => one + other, 0);
 }
 
 const USER_AGENT = 'rtc-service/bench';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
+import { readPort } from '../../../test/support/forwarding-server.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { exactly, observed } from '../../figures.ts';
 import { attackTarget, findFirstAttempt, register, type Target } from '../target.ts';
@@ -162,12 +163,9 @@ async function startInternal(publicAddress: string) {
     const headers = { connection: 'close', location };
     response.writeHead(request.url === '/redirect' ? 307 : 500, headers).end();
   });
-  server.listen({ host: '::', port: 0, ipv6Only: false });
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  await once(server.listen({ host: '::', port: 0, ipv6Only: false }), 'listening');
   return {
-    port: address.port,
+    port: readPort(server),
     reached,
     allowed,
     close: async () => {

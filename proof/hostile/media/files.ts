@@ -97,10 +97,7 @@ const matroskaFiles: readonly HostileFile[] = [
     }),
   ),
   any('Matroska with a delay of 146 years', ({ sound }) =>
-    matroska({
-      sound,
-      track: Buffer.concat([integer(ID.codecDelay, HUGE), integer(ID.seekPreRoll, HUGE)]),
-    }),
+    matroska({ sound, track: Buffer.concat([integer(ID.codecDelay, HUGE), integer(ID.seekPreRoll, HUGE)]) }),
   ),
   any('Matroska with a gap of ten years', ({ sound }) =>
     matroska({ sound, computeTime: (index) => BigInt(index * 100) + (index < 20 ? 0n : 10n * YEAR_MS) }),

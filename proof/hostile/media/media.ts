@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { readPort } from '../../../test/support/forwarding-server.ts';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
 import { listProcesses } from '../../../test/support/process-group.ts';
@@ -16,6 +17,7 @@ import {
   startRecorderStage,
   startRecording,
 } from '../../support/recorder-stage.ts';
+import { sum } from '../../support/statistics.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 import { alteredFiles, CODECS, encodeSentence } from './altered.ts';
 import { craftedFiles, type Expected, type HostileFile, type Source } from './files.ts';
@@ -159,10 +161,9 @@ async function startPlant({ cleanUp }: ExperimentContext, folder: string) {
     asked += 1;
     response.end(bytes);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   cleanUp(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const plant: Plant = { path, name, url: `http://127.0.0.1:${port}/planted.wav` };
+  const plant: Plant = { path, name, url: `http://127.0.0.1:${readPort(server)}/planted.wav` };
   return { plant, asked: () => asked };
 }
 
@@ -287,5 +288,5 @@ async function bytesIn(folder: string): Promise<number> {
       async ({ parentPath, name }) => (await stat(join(parentPath, name)).catch(() => ({ size: 0 }))).size,
     ),
   );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return sum(sizes);
 }
