@@ -7,8 +7,8 @@ import type { Experiment, ExperimentContext, Findings, RunSize } from '../experi
 import { atLeast, atMost, type Figure, observed } from '../figures.ts';
 import { type Filler, fill, openFiller, type Size } from '../support/fill.ts';
 import { coreShare, sampleProcess } from '../support/process-figures.ts';
-import { createSignedClient, type SignedClient, startDatabase } from '../support/signed-client.ts';
-import { percentile } from '../support/statistics.ts';
+import { createSignedClient, type SignedClient, startDatabase, timeCalls } from '../support/signed-client.ts';
+import { percentile, round } from '../support/statistics.ts';
 import { startProgram } from './tokens.ts';
 
 const SIZES: Readonly<Record<RunSize, Size>> = {
@@ -171,10 +171,6 @@ async function readerFigures(
   ];
 }
 
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
-}
-
 type Tailers = {
   /** Posts events one after the other. Resolves to the milliseconds until each event was at each tailer. */
   readonly follow: (events: number) => Promise<readonly number[]>;
@@ -252,18 +248,13 @@ function listings(webhookId: string): readonly Listing[] {
 }
 
 /** Resolves to the milliseconds of each page. Pages follow one another, and begin again after the last one. */
-async function timePages(client: SignedClient, { path }: Listing, count: number): Promise<readonly number[]> {
-  const times: number[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < count; page += 1) {
-    const query = `limit=${LIMIT}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
-    const startedAt = performance.now();
-    const { status, json } = await client.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
-    times.push(performance.now() - startedAt);
-    if (status !== 200) throw new Error(`${path} answered ${status}`);
-    cursor = typeof json.nextCursor === 'string' && readLength(json) === LIMIT ? json.nextCursor : undefined;
-  }
-  return times;
+function timePages(client: SignedClient, { path }: Listing, count: number): Promise<readonly number[]> {
+  const first = `${path}${path.includes('?') ? '&' : '?'}limit=${LIMIT}`;
+  return timeCalls(client, count, (before) => {
+    const isFull = before !== undefined && readLength(before.json) === LIMIT;
+    const cursor = isFull ? before.json.nextCursor : undefined;
+    return typeof cursor === 'string' ? `${first}&cursor=${encodeURIComponent(cursor)}` : first;
+  });
 }
 
 function readLength(page: Readonly<Record<string, unknown>>): number {

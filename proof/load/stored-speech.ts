@@ -11,8 +11,8 @@ import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../figures.ts';
-import { createSignedClient, type SignedClient, startDatabase } from '../support/signed-client.ts';
-import { percentile } from '../support/statistics.ts';
+import { createSignedClient, type SignedClient, startDatabase, timeCalls } from '../support/signed-client.ts';
+import { percentile, round } from '../support/statistics.ts';
 
 /** A run by hand may be smaller than the long one. */
 const SEGMENTS: Readonly<Record<RunSize, number>> = {
@@ -62,8 +62,8 @@ async function measure(context: ExperimentContext, environment: Environment): Pr
   cleanUp(client.close);
   const alone: Figure[] = [];
   for (const search of SEARCHES_BY_NAME) {
-    await timeSearches(client, search, 3);
-    const times = await timeSearches(client, search, SEARCHES[runSize]);
+    await timeCalls(client, 3, () => toPath(search));
+    const times = await timeCalls(client, SEARCHES[runSize], () => toPath(search));
     const p99 = { name: `search for ${search.name}, p99`, measured: round(percentile(times, 0.99)) };
     alone.push(atMost({ ...p99, bound: SEARCH_BOUND_MS, unit: ' ms' }));
     report(`${p99.name}: ${p99.measured} ms`);
@@ -147,17 +147,6 @@ function pickWord(seed: number): number {
   return Math.floor(WORDS.length ** share) - 1;
 }
 
-async function timeSearches(client: SignedClient, search: Search, count: number): Promise<readonly number[]> {
-  const times: number[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const startedAt = performance.now();
-    const { status, text } = await client.call('GET', toPath(search));
-    times.push(performance.now() - startedAt);
-    if (status !== 200) throw new Error(`a search for ${search.name} answered ${status}: ${text}`);
-  }
-  return times;
-}
-
 function toPath({ query }: Search): string {
   return `/v1/transcriptions/search?${new URLSearchParams(query)}`;
 }
@@ -202,8 +191,4 @@ async function searchMuch(client: SignedClient, runSize: RunSize): Promise<reado
     claimed('GET /v1/health with 60 searches in flight', healthTimes, HEALTH_BOUND_MS),
     claimed('event of LiveKit with 60 searches in flight', eventTimes, EVENT_BOUND_MS),
   ];
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

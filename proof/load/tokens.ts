@@ -88,11 +88,7 @@ async function inTurns<Side>(measured: Side, floor: Side, { rounds, of }: Turns<
   return pairs;
 }
 
-type SignedRequest = {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: string;
-};
+type SignedRequest = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string };
 
 export type Keys = { readonly apiKey: string; readonly apiSecret: string };
 

@@ -58,6 +58,24 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
+/** Sends GET requests one after the other, and resolves to their milliseconds. `toPath` gets the response of the one before. */
+export async function timeCalls(
+  client: SignedClient,
+  count: number,
+  toPath: (before: ServiceResponse | undefined) => string,
+): Promise<readonly number[]> {
+  const times: number[] = [];
+  let before: ServiceResponse | undefined;
+  for (let index = 0; index < count; index += 1) {
+    const path = toPath(before);
+    const startedAt = performance.now();
+    before = await client.call('GET', path);
+    times.push(performance.now() - startedAt);
+    if (before.status !== 200) throw new Error(`${path} answered ${before.status}: ${before.text}`);
+  }
+  return times;
+}
+
 /** Returns the room name of every event that the service lists. */
 export async function namesOfStoredEvents(client: SignedClient): Promise<readonly string[]> {
   const names: string[] = [];

@@ -57,12 +57,11 @@ async function recordService(): Promise<Recorded> {
     '../../test/server/webhooks/support/hooked-service.ts'
   );
   const { startReceiver } = await import('../../test/server/webhooks/support/receiver.ts');
-  const { ABSENT_MEDIA, mediaWebhook, roomLife } = await import(
+  const { ABSENT_MEDIA, postMediaEvent, roomLife } = await import(
     '../../test/server/webhooks/support/media-webhook.ts'
   );
   const { ManualClock } = await import('../../test/support/manual-clock.ts');
   const { observeStatements } = await import('../../test/support/observe-statements.ts');
-  const { signatureHeaders } = await import('../../test/support/sign.ts');
 
   const timer = new ManualClock(0);
   const clock = new ManualClock(Date.now());
@@ -74,14 +73,9 @@ async function recordService(): Promise<Recorded> {
   observeStatements((sql) => {
     if (sql.trimStart().startsWith('update deliveries')) written.resolve();
   });
-  const post = async (path: string, json: object): Promise<void> => {
-    const body = JSON.stringify(json);
-    const signing = { ...service, timestamp: Math.floor(clock.now() / 1000) };
-    const headers = {
-      ...signatureHeaders({ method: 'POST', path, body }, signing),
-      'content-type': 'application/json',
-    };
-    await expectSuccess(await fetch(service.url + path, { method: 'POST', headers, body }));
+  const post = async (path: string, body: object): Promise<void> => {
+    const { status, text } = await service.call('POST', path, { body });
+    if (status >= 300) throw new Error(`${path} answered ${status} ${text}`);
   };
   const webhookFiles = await recordSecond(() =>
     post('/v1/webhooks', {
@@ -98,8 +92,8 @@ async function recordService(): Promise<Recorded> {
   const deliver = async (event: Readonly<Record<string, unknown>> = {}): Promise<void> => {
     written = Promise.withResolvers();
     const before = receiver.received.length;
-    const request = { method: 'POST', ...mediaWebhook(event) };
-    await expectSuccess(await fetch(`${service.url}/livekit/webhook`, request));
+    const status = await postMediaEvent(service.url, event);
+    if (status !== 200) throw new Error(`an event was answered ${status}`);
     await receiver.waitFor(() => true, before + 1);
     // The outcome waits for others from the moment at which the sender has read the response.
     const waiting = setInterval(() => timer.advance(OUTCOME_BATCH_MS), 1);
@@ -110,11 +104,6 @@ async function recordService(): Promise<Recorded> {
   const events = [second, third];
   const eventFiles = await recordSecond(() => deliver(events.shift()));
   return { eventFiles, webhookFiles, tokenFiles };
-}
-
-async function expectSuccess(response: Response): Promise<void> {
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${response.status} ${text}`);
 }
 
 /** Records one command as the launcher runs it: every process runs it for the first time. */

@@ -10,14 +10,11 @@ import {
 import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { observeStatements } from '../../../test/support/observe-statements.ts';
-import { signatureHeaders } from '../../../test/support/sign.ts';
+import { createSignedClient } from '../../support/signed-client.ts';
 import { generateCodes, inventPeople } from '../fiscal/people.ts';
 import type { Operation } from './count-work.ts';
 
 export type Stage = { readonly operations: readonly Operation[]; readonly close: () => Promise<void> };
-
-/** A request with a `secret` is signed by that wrong secret, and is refused. */
-type Sent = { readonly secret?: string; readonly body?: object };
 
 const OPEN_ROOMS = 100;
 const REQUESTS = 50;
@@ -39,22 +36,13 @@ export async function startServiceStage(): Promise<Stage> {
   const service = await startHookedService(port, { livekit: { url: media.url, ...keys }, clock, timer });
   const receiver = await startReceiver();
   await register(service, receiver.url);
-  const call = async (method: string, path: string, { secret, body }: Sent = {}): Promise<void> => {
-    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const timestamp = Math.floor(clock.now() / 1000);
-    const signing = { apiKey: service.apiKey, apiSecret: secret ?? service.apiSecret, timestamp };
-    const response = await fetch(service.url + path, {
-      method,
-      headers: {
-        ...signatureHeaders({ method, path, body: bytes }, signing),
-        ...(bytes === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(bytes === undefined ? {} : { body: bytes }),
-    });
-    await response.arrayBuffer();
-    if (response.ok === (secret !== undefined)) throw new Error(`${method} ${path}: ${response.status}`);
+  const client = createSignedClient(service.url, service, 1);
+  const stranger = createSignedClient(service.url, { ...service, apiSecret: 'another' }, 1);
+  const call = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<void> => {
+    const { status, text } = await client.call(method, path, body);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
   };
-  for (let at = 0; at < OPEN_ROOMS; at++) await call('POST', '/v1/rooms', { body: { name: `open-${at}` } });
+  for (let at = 0; at < OPEN_ROOMS; at++) await call('POST', '/v1/rooms', { name: `open-${at}` });
 
   const requests = (name: string, request: (at: number) => Promise<unknown>): Operation => ({
     name,
@@ -76,13 +64,11 @@ export async function startServiceStage(): Promise<Stage> {
   let round = 0;
   const operations: readonly Operation[] = [
     requests('POST /v1/token', (at) =>
-      call('POST', '/v1/token', {
-        body: { roomId: `open-${at}`, userId: 'ada', name: 'Ada', role: 'participant' },
-      }),
+      call('POST', '/v1/token', { roomId: `open-${at}`, userId: 'ada', name: 'Ada', role: 'participant' }),
     ),
     requests(`GET /v1/rooms, 50 of ${OPEN_ROOMS}`, () => call('GET', '/v1/rooms?limit=50')),
     requests('GET /v1/events, 50', () => call('GET', '/v1/events?limit=50')),
-    requests('a refused signature', () => call('GET', '/v1/rooms', { secret: 'another' })),
+    requests('a refused signature', () => stranger.call('GET', '/v1/rooms')),
     {
       name: 'a room from its start to its end, each event delivered',
       times: LIFECYCLES,
@@ -107,6 +93,7 @@ export async function startServiceStage(): Promise<Stage> {
   return {
     operations,
     close: async () => {
+      await Promise.all([client.close(), stranger.close()]);
       await service.close();
       await receiver.close();
       await media.close();
