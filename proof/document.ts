@@ -130,10 +130,7 @@ function markdownTable(head: readonly string[], rows: readonly (readonly string[
 }
 
 /** The tables of one experiment: the same figures of several groups side by side, and the other figures one below the other. */
-type GroupedFigures = {
-  readonly grouped: readonly Table[];
-  readonly single: readonly Figure[];
-};
+type GroupedFigures = { readonly grouped: readonly Table[]; readonly single: readonly Figure[] };
 
 /** The name of a figure that several groups have is `group: figure`. */
 type Member = { readonly group: string; readonly label: string; readonly figure: Figure };
@@ -188,10 +185,7 @@ function describeTerms({ bound, goal }: Figure): string {
   return goal === undefined ? '' : ` (goal: ${goal})`;
 }
 
-type Table = {
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-};
+type Table = { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
 
 /** Prints one table of all results on the terminal. */
 export function printTable(results: readonly RecordedResult[]): void {

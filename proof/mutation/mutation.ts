@@ -87,10 +87,7 @@ async function killMutants({ runSize, report }: ExperimentContext): Promise<Find
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));
-  const outcomes = tasks.map(({ key, ...task }) => ({
-    ...task,
-    hasSurvived: known.hasSurvived(key),
-  }));
+  const outcomes = tasks.map(({ key, ...task }) => ({ ...task, hasSurvived: known.hasSurvived(key) }));
   const survivors = outcomes.filter(({ hasSurvived }) => hasSurvived).map(({ mutant }) => mutant);
   const read = await Promise.all(survivors.map(readSurvivor));
   return {

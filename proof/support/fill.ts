@@ -11,10 +11,7 @@ export type Size = {
 };
 
 /** Runs SQL on a database that no instance has open. */
-export type Filler = {
-  readonly run: (sql: string) => Promise<void>;
-  readonly close: () => Promise<void>;
-};
+export type Filler = { readonly run: (sql: string) => Promise<void>; readonly close: () => Promise<void> };
 
 /** The rows are younger than any retention. */
 const SPREAD_MS = 2 * 86_400_000;

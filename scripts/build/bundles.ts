@@ -120,10 +120,7 @@ function plainBuiltins(): Plugin {
  */
 function ownNamespaces(): Plugin {
   const importOfHelper = /\bimport \{ (?:\w+ as )?__exportAll \} from "[^"]*rolldown-runtime[^"]*";/;
-  return {
-    name: 'own-namespaces',
-    renderChunk: (code) => code.replace(importOfHelper, OWN_EXPORT_ALL),
-  };
+  return { name: 'own-namespaces', renderChunk: (code) => code.replace(importOfHelper, OWN_EXPORT_ALL) };
 }
 
 const OWN_EXPORT_ALL = `const __exportAll = (getters) => {

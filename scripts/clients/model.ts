@@ -110,10 +110,7 @@ class ModelReader {
         return operation === undefined ? [] : this.#operation({ method, path, operation: json(operation) });
       }),
     );
-    return {
-      definitions: [...this.#definitions.values()],
-      operations,
-    };
+    return { definitions: [...this.#definitions.values()], operations };
   }
 
   #define(name: string, schema: Json): void {

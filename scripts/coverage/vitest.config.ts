@@ -5,9 +5,6 @@ import base from '../../vitest.config.ts';
 export default defineConfig(
   mergeConfig(base, {
     root: `${import.meta.dirname}/../..`,
-    test: {
-      experimental: { viteModuleRunner: false },
-      setupFiles: ['scripts/coverage/take-coverage.ts'],
-    },
+    test: { experimental: { viteModuleRunner: false }, setupFiles: ['scripts/coverage/take-coverage.ts'] },
   }),
 );

@@ -2,11 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-export type Archive = {
-  readonly path: string;
-  readonly packedBytes: number;
-  readonly unpackedBytes: number;
-};
+export type Archive = { readonly path: string; readonly packedBytes: number; readonly unpackedBytes: number };
 
 type PackReport = { readonly filename: string; readonly size: number; readonly unpackedSize: number };
 

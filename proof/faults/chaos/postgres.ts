@@ -52,12 +52,7 @@ export const FREEZE_POINTS = [
     passage: 'passes',
     bait: 'burst',
   },
-  {
-    name: 'claiming deliveries',
-    text: 'with due as materialized',
-    passage: 'passes',
-    bait: 'refused-once',
-  },
+  { name: 'claiming deliveries', text: 'with due as materialized', passage: 'passes', bait: 'refused-once' },
   {
     name: 'claiming what waits behind a delivery',
     text: 'with ranked as materialized',
@@ -93,11 +88,7 @@ export const FREEZE_POINTS = [
     passage: 'passes',
     bait: 'refused-once',
   },
-  {
-    name: 'locking the orders of deliveries (lock-names)',
-    text: 'lock-names',
-    passage: 'passes',
-  },
+  { name: 'locking the orders of deliveries (lock-names)', text: 'lock-names', passage: 'passes' },
   {
     name: 'letting the next delivery of a room go on',
     text: 'update deliveries set waiting = null',
@@ -141,11 +132,7 @@ async function injectClusterFaults(context: ExperimentContext): Promise<Findings
   const cluster = await startCluster(context, CLOCKS);
   const webhooks = { webhooks: WEBHOOKS, ordered: ORDERED };
   const observer = context.cleanUp(
-    await startDeliveryObserver({
-      fleet: cluster.fleet,
-      instance: pickAny(cluster),
-      ...webhooks,
-    }),
+    await startDeliveryObserver({ fleet: cluster.fleet, instance: pickAny(cluster), ...webhooks }),
   );
   const events = context.cleanUp(createMediaEvents(() => cluster.running, random));
   const frozen: Frozen[] = [];

@@ -22,12 +22,7 @@ async function killOnSqlite({ runSize, report, cleanUp }: ExperimentContext): Pr
   const running: FleetInstance[] = [await fleet.start()];
   const random = new Random(SEED);
   const observer = cleanUp(
-    await startDeliveryObserver({
-      fleet,
-      instance: onlyOne(running),
-      webhooks: WEBHOOKS,
-      ordered: ORDERED,
-    }),
+    await startDeliveryObserver({ fleet, instance: onlyOne(running), webhooks: WEBHOOKS, ordered: ORDERED }),
   );
   const events = cleanUp(createMediaEvents(() => running, random));
   const kill = async (): Promise<void> => {

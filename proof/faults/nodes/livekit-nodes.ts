@@ -87,17 +87,9 @@ function repeated({ receiver }: NodeStage): number {
   return receiver.received.length - new Set(receiver.received.map(({ body }) => body.id)).size;
 }
 
-type Injected = {
-  readonly prefix: string;
-  readonly rooms: Rooms;
-  readonly people: readonly Person[];
-};
+type Injected = { readonly prefix: string; readonly rooms: Rooms; readonly people: readonly Person[] };
 
-type Injection = {
-  readonly prefix: string;
-  readonly node: Node;
-  readonly fault: () => Promise<void>;
-};
+type Injection = { readonly prefix: string; readonly node: Node; readonly fault: () => Promise<void> };
 
 /** Lets people join, causes the fault on the node that hosts their rooms, and disconnects those who leave with it. */
 async function injectFault(stage: NodeStage, { prefix, node, fault }: Injection): Promise<Injected> {
