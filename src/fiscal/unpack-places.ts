@@ -256,7 +256,7 @@ const readSuccessors = (readers: Readers, first: number): string => {
  * number, then the others. Names are in the order of codes, which is mostly that of the alphabet, and so half as long. They
  * are not coded further, because pages are compressed anyway, and this is quicker.
  */
-export const createNameReader = (text: string): (() => string) => {
+const createNameReader = (text: string): (() => string) => {
   // Nothing, then mark and letters of each name in turn.
   const pieces = text.split(SHARED_MARK);
   let at = -1;
