@@ -46,6 +46,7 @@ export function createEventLister(deps: ListEventsDeps): EventLister {
   const shared: SharedDeps = {
     ...deps,
     lastPosition,
+    newEvents: new NewEvents(deps.store),
     readPage: (query, afterPosition) =>
       pages.get(toReadKey(query, afterPosition), () => readPage(shared, query, afterPosition)),
   };
@@ -55,6 +56,7 @@ export function createEventLister(deps: ListEventsDeps): EventLister {
 type SharedDeps = ListEventsDeps & {
   readonly readPage: (query: EventsQuery, afterPosition: number) => Promise<EventList>;
   readonly lastPosition: LastPosition;
+  readonly newEvents: NewEvents;
 };
 
 function toReadKey({ room, rooms, since, types, limit }: EventsQuery, afterPosition: number): string {
@@ -97,27 +99,50 @@ async function listNewest(deps: ListEventsDeps, query: EventsQuery): Promise<Eve
 async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventList> {
   const start = await findStart(deps, query.cursor);
   const deadline = deps.clock.monotonic() + query.waitSeconds * 1000;
-  // A reader that waits at the end of the events costs no read until the next event.
-  if (query.waitSeconds > 0 && deps.lastPosition.known === start) await waitForLater(deps, start, deadline);
   let afterPosition = start;
+  // A reader that waits at the end of the events costs no read until the next event.
+  if (query.waitSeconds > 0 && deps.lastPosition.known === start)
+    afterPosition = await waitForLater(deps, query, { position: start, deadline });
   for (;;) {
     const page = await deps.readPage(query, afterPosition);
     const isOver = deps.clock.monotonic() >= deadline || deps.closing.aborted;
     if (page.events.length > 0 || isOver) return page;
-    afterPosition = CURSOR.decode(page.nextCursor)[0];
-    await waitForLater(deps, afterPosition, deadline);
+    const [position] = CURSOR.decode(page.nextCursor);
+    afterPosition = await waitForLater(deps, query, { position, deadline });
   }
 }
 
-/** Waits until there is an event after the position. The cached position is enough for the first check only. */
-async function waitForLater(deps: SharedDeps, position: number, deadline: number): Promise<void> {
-  let known = deps.lastPosition.known;
+/**
+ * Waits until there may be an event of the query after the position. Returns a position up to which there is none. The cached
+ * position is enough for the first check only.
+ */
+async function waitForLater(
+  { lastPosition, newEvents, ...deps }: SharedDeps,
+  query: EventsQuery,
+  { position, deadline }: { readonly position: number; readonly deadline: number },
+): Promise<number> {
+  const isFiltered = [query.room, query.rooms, query.types].some((filter) => filter !== undefined);
+  let known = lastPosition.known;
+  let passed = position;
   const hasChanged = async (): Promise<boolean> => {
-    const last = known ?? (await deps.lastPosition.recent());
+    const last = known ?? (await lastPosition.recent());
     known = undefined;
-    return last > position;
+    if (last <= passed) return false;
+    if (!isFiltered) return true;
+    const later = await newEvents.after(passed, last);
+    if (later === undefined || later.some((event) => isAskedFor(event, query))) return true;
+    passed = last;
+    return false;
   };
   await waitForChange(deps, { topic: 'events', deadline, hasChanged });
+  return passed;
+}
+
+/** Also true for some events that the query leaves out: they are read. */
+function isAskedFor({ room, type }: NewEvent, query: EventsQuery): boolean {
+  if (query.room !== undefined && room !== query.room) return false;
+  if (query.types?.some((asked) => asked === type) === false) return false;
+  return query.rooms?.some((prefix) => room?.startsWith(prefix)) !== false;
 }
 
 async function findStart({ lastPosition }: SharedDeps, cursor: string | undefined): Promise<number> {
@@ -219,6 +244,55 @@ class LastPosition {
       this.#knownAt = startedAt;
     }
     return position;
+  }
+}
+
+type NewEvent = Pick<StoredEvent, 'position' | 'room' | 'type'>;
+
+/** As many new events are read at once, and known. */
+const KNOWN_EVENTS = 500;
+
+/**
+ * The newest events, which are read once for all readers that wait: each of a thousand readers of different rooms would
+ * otherwise read the database at every event.
+ */
+class NewEvents {
+  readonly #events: EventStores['events'];
+  readonly #reads: SharedReads<void>;
+  /** Every event after `#from` and up to `#to`, in the order of their positions. */
+  #known: readonly NewEvent[] = [];
+  #from = Number.POSITIVE_INFINITY;
+  #to = 0;
+
+  constructor({ changes, events }: { readonly changes: ChangeFeed } & Pick<EventStores, 'events'>) {
+    this.#events = events;
+    this.#reads = new SharedReads(changes);
+  }
+
+  /** Returns the events after the position and up to the last one; undefined when they are too many to be known. */
+  async after(position: number, last: number): Promise<readonly NewEvent[] | undefined> {
+    if (this.#to < last) await this.#reads.get('new', () => this.#read(position, last));
+    if (position < this.#from || this.#to < last) return undefined;
+    return this.#known.filter((event) => event.position > position);
+  }
+
+  async #read(position: number, last: number): Promise<void> {
+    const begunAt = this.#to;
+    const afterPosition = begunAt === 0 ? position : begunAt;
+    const read = await this.#events.list({ afterPosition, limit: KNOWN_EVENTS, types: EVENT_TYPES });
+    // A later read has ended before.
+    if (this.#to !== begunAt) return;
+    if (read.length === KNOWN_EVENTS) {
+      // They begin anew at the end.
+      [this.#known, this.#from, this.#to] = [[], last, last];
+      return;
+    }
+    const added = read.map(({ position, room, type }): NewEvent => ({ position, room, type }));
+    const all = [...this.#known, ...added];
+    const forgotten = all.at(-KNOWN_EVENTS - 1)?.position;
+    this.#known = all.slice(-KNOWN_EVENTS);
+    this.#from = forgotten ?? Math.min(this.#from, afterPosition);
+    this.#to = Math.max(last, added.at(-1)?.position ?? 0);
   }
 }
 

@@ -29,24 +29,15 @@ beforeEach(async () => {
 });
 afterEach(() => testDatabase.close());
 
-async function happen(id: string, type = 'room_started'): Promise<void> {
-  const session = { room: 'demo', roomSid: 'RM_1', sequence: 1 };
+async function happen(id: string, type = 'room_started', room = 'demo'): Promise<void> {
+  await store.events.insertAll([toStored(id, type, room)], []);
+}
+
+function toStored(id: string, type: string, room: string) {
+  const session = { room, roomSid: 'RM_1', sequence: 1 };
   const times = { occurredAt: clock.now(), createdAt: clock.now() };
   const payload = JSON.stringify({ id });
-  await store.events.insertAll(
-    [
-      {
-        id,
-        sourceId: `EV_${id}`,
-        type,
-        payload,
-        traceparent: null,
-        ...session,
-        ...times,
-      },
-    ],
-    [],
-  );
+  return { id, sourceId: `EV_${id}`, type, payload, traceparent: null, ...session, ...times };
 }
 
 function depsOn(events: Store['events']): ListEventsDeps {
@@ -76,19 +67,57 @@ describe('readers who wait for the same events', () => {
     };
     const list = createEventLister(depsOn(counting));
     const query = { cursor: LATEST_CURSOR, limit: 100, waitSeconds: 20 };
-    const others = { ...query, room: 'another' };
     const waiting = Array.from({ length: 50 }, () => list(query));
-    const waitingForOthers = list(others);
-    await expect.poll(() => clock.sleeping).toBe(51);
+    const waitingForOthers = Array.from({ length: 50 }, (_, at) => list({ ...query, room: `another-${at}` }));
+    await expect.poll(() => clock.sleeping).toBe(100);
     lists = 0;
     await happen('after');
     const pages = await Promise.all(waiting);
     expect(new Set(pages).size).toBe(1);
     expect(pages[0]?.events.map(({ id }) => id)).toEqual(['after']);
-    // One list for the readers that share it, and one for the other room.
+    // One list for the readers that share it, and one for those of fifty other rooms.
     expect(lists).toBe(2);
     closing.abort();
-    expect((await waitingForOthers).events).toEqual([]);
+    for (const { events, nextCursor } of await Promise.all(waitingForOthers)) {
+      expect(events).toEqual([]);
+      // Who comes back does not read again what the wait has passed.
+      expect(nextCursor).toBe(pages[0]?.nextCursor);
+    }
+  });
+});
+
+describe('a reader who waits for events of some kind', () => {
+  const wait = { cursor: LATEST_CURSOR, limit: 100, waitSeconds: 20 };
+
+  it.each([
+    { name: 'of a room', filter: { room: 'demo' } },
+    { name: 'of a type', filter: { types: ['room_finished'] as const } },
+    { name: 'of rooms by their prefix', filter: { rooms: ['de'] } },
+  ])('gets the first one $name behind others', async ({ filter }) => {
+    const list = createEventLister(depsOn(store.events));
+    const waiting = list({ ...wait, ...filter });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    for (let count = 0; count < 3; count += 1) {
+      await happen(`other-${count}`, 'room_started', 'other');
+      await expect.poll(() => clock.sleeping).toBe(1);
+    }
+    await happen('awaited', 'room_finished');
+    expect((await waiting).events.map(({ id }) => id)).toEqual(['awaited']);
+  });
+
+  it('misses none when more come at once than are known', async () => {
+    const list = createEventLister(depsOn(store.events));
+    const waiting = list({ ...wait, room: 'demo' });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    await store.transaction(async (stores) => {
+      const others = Array.from({ length: 700 }, (_, at) => toStored(`other-${at}`, 'room_started', 'other'));
+      await stores.events.insertAll([...others, toStored('awaited', 'room_started', 'demo')], []);
+    });
+    expect((await waiting).events.map(({ id }) => id)).toEqual(['awaited']);
+    const next = list({ ...wait, cursor: (await waiting).nextCursor, room: 'demo' });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    await happen('another');
+    expect((await next).events.map(({ id }) => id)).toEqual(['another']);
   });
 });
 

@@ -48,20 +48,6 @@ export interface ChangeFeed {
   subscribe(topic: ChangeTopic, listener: ChangeListener): () => void;
 }
 
-/** Resolves at the next change of the topic, or when the signal aborts. */
-function nextChange(changes: ChangeFeed, topic: ChangeTopic, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      unsubscribe();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const unsubscribe = changes.subscribe(topic, end);
-    signal.addEventListener('abort', end);
-  });
-}
-
 type ChangeHubOptions = {
   /** Starts to watch other processes; a process without listeners does not need to. */
   readonly onFirstSubscription?: () => void;
@@ -150,13 +136,31 @@ export async function waitForChange(
   { store, clock, closing }: WaitForChangeDeps,
   { topic, deadline, hasChanged }: AwaitedChange,
 ): Promise<void> {
-  while (clock.monotonic() < deadline && !closing.aborted) {
-    const sleeping = new AbortController();
-    // Subscribes before the read, so that a change in between ends the sleep.
-    const changed = nextChange(store.changes, topic, AbortSignal.any([closing, sleeping.signal]));
-    if (await hasChanged()) return sleeping.abort();
-    const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.monotonic());
-    await Promise.race([changed, clock.sleep(sleepMs, sleeping.signal).catch(() => {})]);
-    sleeping.abort();
+  const over = new AbortController();
+  let woken = Promise.withResolvers<void>();
+  const wake = (): void => woken.resolve();
+  // Subscribes before the read, so that a change in between ends the sleep.
+  const unsubscribe = store.changes.subscribe(topic, wake);
+  closing.addEventListener('abort', wake);
+  // One timer goes on through many changes, because thousands of readers may wait while events arrive all the time.
+  let sleeping: Promise<void> | undefined;
+  try {
+    while (clock.monotonic() < deadline && !closing.aborted) {
+      woken = Promise.withResolvers();
+      if (await hasChanged()) return;
+      if (closing.aborted) return;
+      const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.monotonic());
+      sleeping ??= clock.sleep(sleepMs, over.signal).then(
+        () => {
+          sleeping = undefined;
+        },
+        () => {},
+      );
+      await Promise.race([woken.promise, sleeping]);
+    }
+  } finally {
+    over.abort();
+    unsubscribe();
+    closing.removeEventListener('abort', wake);
   }
 }
