@@ -15,9 +15,11 @@ import {
   limitPipelining,
 } from '../platform/http/limits/connections.ts';
 import {
+  createHold,
   createRates,
   createUnauthorizedLimit,
   type RateLimits,
+  WaitingRequests,
 } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import {
@@ -105,7 +107,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const { clock } = deps.authentication;
   const rates = createRates(deps.rateLimits, clock);
   const authenticateRequest = createAuthenticateRequest({ ...deps, refuseBody: rates.refuseBody });
-  const errorDeps = { ...deps, limitUnauthorized: createUnauthorizedLimit(deps.rateLimits, clock) };
+  const limitUnauthorized = createUnauthorizedLimit(deps.rateLimits, clock);
+  const errorDeps = { ...deps, limitUnauthorized, whenDue: createHold(clock) };
   const app = Fastify({
     logger: false,
     trustProxy: toTrustFunction(deps.trustProxy) as TrustedProxies,
@@ -156,7 +159,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler((request) => {
     throw notFound(deps.routes, request);
   });
-  for (const route of deps.routes) registerRoute(app, route, deps);
+  const services = { ...deps, waiting: new WaitingRequests() };
+  for (const route of deps.routes) registerRoute(app, route, services);
   registerPreflights(app, deps.routes);
   // authenticateRequest reads the raw body of every method. This comes last, because Fastify lets no route with the schema of
   // a body begin with a method that has none.

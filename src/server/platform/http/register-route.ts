@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type ErrorCode, type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_HEADER, MAX_IDEMPOTENCY_KEY_LENGTH } from '../../../contract/idempotency.ts';
-import { isObject } from '../../../contract/unknown-value.ts';
+import { isObject, readMembers } from '../../../contract/unknown-value.ts';
 import type { Clock } from '../clock.ts';
 import { parseJsonBody } from './bodies/read-body.ts';
-import { cutAddress } from './limits/rate-limits.ts';
+import { cutAddress, type WaitingRequests } from './limits/rate-limits.ts';
 import {
   type Caller,
   type Route,
@@ -26,12 +26,14 @@ export type RouteServices = {
   readonly runOnce?: RunOnce | undefined;
   /** Throws what an unknown id would when a key for a part of the rooms may not see what the path names. */
   readonly ensureOfRooms?: EnsureOfRooms | undefined;
+  /** Limits requests that wait. Undefined: they are not limited. */
+  readonly waiting?: WaitingRequests | undefined;
   /** Records requests that change something. */
   readonly requestRecorder?: RequestRecorder | undefined;
 };
 
 export function registerRoute(app: FastifyInstance, route: Route, services: RouteServices): void {
-  const { runOnce, requestRecorder, ensureOfRooms = refuseUnlessFiltered } = services;
+  const { runOnce, requestRecorder, waiting, ensureOfRooms = refuseUnlessFiltered } = services;
   const checks = compileChecks(route);
   const isKeyed = runOnce !== undefined && takesIdempotencyKey(route);
   app.route({
@@ -51,6 +53,8 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
           requireScope(route.scopes, caller);
           const input = readInput(checks, request);
           const handle = () => {
+            if (waiting !== undefined && asksToWait(route, input.query))
+              return waiting.within(requireCaller(caller), () => route.handle(input as never));
             if (!isKeyed) return route.handle(input as never);
             const work = async () => await route.handle(input as never);
             return runKeyed(request, { route, work }, runOnce);
@@ -61,6 +65,11 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
       return send(reply, await (request.span === undefined ? respond() : request.span.within(respond)));
     },
   });
+}
+
+/** Lists and objects that may be waited for have the parameter `wait`, in seconds. */
+function asksToWait({ security }: Route, query: unknown): boolean {
+  return security === 'signed' && Number(readMembers(query).wait ?? 0) > 0;
 }
 
 export type PathParams = Readonly<Record<string, string>>;

@@ -3,13 +3,14 @@ import { problemType, reasonPhrase, ServiceError } from '../../../contract/error
 import type { Problem } from '../../../contract/problem.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
 import type { Log } from '../log.ts';
-import type { LimitUnauthorized } from './limits/rate-limits.ts';
+import type { LimitUnauthorized, WhenDue } from './limits/rate-limits.ts';
 import { BROWSER_HEADERS, findErrorFormat, type Route } from './route.ts';
 
 type SendErrorDeps = {
   readonly log: Log;
   readonly routes: readonly Route[];
   readonly limitUnauthorized: LimitUnauthorized;
+  readonly whenDue: WhenDue;
 };
 
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply };
@@ -18,7 +19,7 @@ const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
 /** Sends the error in the error format of the request's path, and logs errors of the service itself. */
 export function sendError(
-  { log, routes, limitUnauthorized }: SendErrorDeps,
+  { log, routes, limitUnauthorized, whenDue }: SendErrorDeps,
   thrown: unknown,
   { request, reply }: Exchange,
 ): FastifyReply {
@@ -33,14 +34,11 @@ export function sendError(
   const errorFormat = findErrorFormat(routes, request);
   reply.code(error.status).headers({ ...SECURITY_HEADERS, ...error.headers, 'x-request-id': request.id });
   if (errorFormat?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
-  if (errorFormat === undefined)
-    return reply
-      .header('content-type', PROBLEM_CONTENT_TYPE)
-      .send(JSON.stringify(buildProblem(error, request.id)));
-  return reply
-    .headers(errorFormat.errorHeaders(request.headers))
-    .header('content-type', JSON_CONTENT_TYPE)
-    .send(JSON.stringify(errorFormat.errorBody(error, request.headers)));
+  if (errorFormat === undefined) reply.header('content-type', PROBLEM_CONTENT_TYPE);
+  else reply.headers(errorFormat.errorHeaders(request.headers)).header('content-type', JSON_CONTENT_TYPE);
+  const body = errorFormat?.errorBody(error, request.headers) ?? buildProblem(error, request.id);
+  whenDue(error, () => void reply.send(JSON.stringify(body)));
+  return reply;
 }
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { readSecurity } from '../authentication/authenticate-request.ts';
-import { requireCaller, type Security } from '../route.ts';
+import { type Caller, requireCaller, type Security } from '../route.ts';
 
 /** Requests per second: under /v1 by API key, on public paths by address. 0 turns a limit off. */
 export type RateLimits = { readonly api: number; readonly public: number };
@@ -40,7 +40,7 @@ export function createRates(limits: RateLimits, clock: Clock): Rates {
       const security = readSecurity(request);
       const state = counters[security](request);
       if (state !== undefined) setRateLimitHeaders(reply, state);
-      if (state?.isExceeded) done(rateLimited(state.limit));
+      if (state?.isExceeded) done(tooMany(state));
       else if (security === 'signed' && request.rawBody.length > BYTES_OF_COST) takeTurn(done);
       else done();
     },
@@ -50,7 +50,7 @@ export function createRates(limits: RateLimits, clock: Clock): Rates {
       const state = byKey?.peek(keyId);
       if (!state?.isExceeded) return undefined;
       setRateLimitHeaders(reply, state);
-      return rateLimited(state.limit);
+      return tooMany(state);
     },
   };
 }
@@ -84,7 +84,7 @@ export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): Limit
     if (caller !== undefined || (error.status !== 401 && error.status !== 403)) return error;
     const state = byAddress?.count(toCountedAddress(ip));
     if (state === undefined || !state.isExceeded) return error;
-    return rateLimited(state.limit, { connection: 'close' });
+    return tooMany(state, { connection: 'close' });
   };
 }
 
@@ -114,12 +114,66 @@ function setRateLimitHeaders(reply: FastifyReply, { limit, remaining, resetSecon
   reply.header('ratelimit-reset', resetSeconds);
 }
 
-function rateLimited(limit: number, headers: Readonly<Record<string, string>> = {}): ServiceError {
-  const detail = `More than ${limit} requests in a second; try again in a second.`;
-  return new ServiceError('rate-limited', detail, {
-    retryable: true,
-    headers: { 'retry-after': '1', ...headers },
-  });
+function tooMany({ limit, heldMs }: RateLimitState, headers?: Readonly<Record<string, string>>): RateLimited {
+  return new RateLimited(`More than ${limit} requests in a second; try again in a second.`, heldMs, headers);
+}
+
+class RateLimited extends ServiceError {
+  /** Milliseconds to wait before it is sent. */
+  readonly heldMs: number;
+
+  constructor(detail: string, heldMs: number, headers: Readonly<Record<string, string>> = {}) {
+    super('rate-limited', detail, { retryable: true, headers: { 'retry-after': '1', ...headers } });
+    this.heldMs = heldMs;
+  }
+}
+
+/**
+ * The refusals of a second that are sent at once. Those behind them are held until the second is over, so that a caller who
+ * goes on without a pause takes little of the only thread. A caller who keeps to Retry-After notices nothing.
+ */
+const HASTY_REFUSALS = 50;
+
+/** Limits the memory. Further ones are sent at once. */
+const MAX_HELD = 4_000;
+
+/** Calls `send` at once, or for a refusal that is held, when it is due. */
+export type WhenDue = (error: ServiceError, send: () => void) => void;
+
+export function createHold(clock: Pick<Clock, 'sleep'>): WhenDue {
+  let held = 0;
+  return (error, send) => {
+    if (!(error instanceof RateLimited) || error.heldMs === 0 || held >= MAX_HELD) return send();
+    held += 1;
+    void clock.sleep(error.heldMs).then(() => {
+      held -= 1;
+      send();
+    });
+  };
+}
+
+/** Every change wakes them, and each keeps its connection. */
+const MAX_WAITING_PER_KEY = 200;
+
+/** Limits the requests of one key that wait at a time for something to happen, by the parameter `wait`. */
+export class WaitingRequests {
+  readonly #byKey = new Map<string, number>();
+
+  async within<Result>({ keyId }: Caller, work: () => Promise<Result> | Result): Promise<Result> {
+    const waiting = this.#byKey.get(keyId) ?? 0;
+    if (waiting >= MAX_WAITING_PER_KEY) {
+      const detail = `${keyId} has ${MAX_WAITING_PER_KEY} requests that wait already. One without filters can follow everything.`;
+      throw new RateLimited(detail, WINDOW_MS);
+    }
+    this.#byKey.set(keyId, waiting + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#byKey.get(keyId) ?? 1) - 1;
+      if (left === 0) this.#byKey.delete(keyId);
+      else this.#byKey.set(keyId, left);
+    }
+  }
 }
 
 /*
@@ -137,9 +191,11 @@ type RateLimitState = {
   readonly limit: number;
   readonly remaining: number;
   readonly resetSeconds: number;
+  /** Milliseconds that a refusal is held. */
+  readonly heldMs: number;
 };
 
-type Window = { readonly startedAt: number; count: number };
+type Window = { readonly startedAt: number; count: number; refused: number };
 
 type RateLimiter = {
   /** Counts a request of the key, as `cost` requests. `limit` is a lower one of this key. */
@@ -157,7 +213,7 @@ function createRateLimiter(limitOfAll: number, monotonic: () => number): RateLim
     const at = monotonic();
     let window = windows.get(key);
     if (window === undefined || at - window.startedAt >= WINDOW_MS) {
-      window = { startedAt: at, count: 0 };
+      window = { startedAt: at, count: 0, refused: 0 };
       // Deleting the key first moves it to the end of the map, which is in the order of the windows.
       windows.delete(key);
       windows.set(key, window);
@@ -166,11 +222,15 @@ function createRateLimiter(limitOfAll: number, monotonic: () => number): RateLim
     // A request that costs more than the limit is accepted when it is the first of its second.
     const isExceeded = window.count >= limit;
     window.count += cost;
+    if (isExceeded) window.refused += 1;
+    const leftMs = window.startedAt + WINDOW_MS - at;
     return {
       isExceeded,
       limit,
       remaining: Math.max(0, limit - window.count),
-      resetSeconds: Math.ceil((window.startedAt + WINDOW_MS - at) / 1000),
+      resetSeconds: Math.ceil(leftMs / 1000),
+      // One each millisecond, since many at once would keep the event loop busy.
+      heldMs: window.refused > HASTY_REFUSALS ? leftMs + (window.refused % WINDOW_MS) : 0,
     };
   };
   return { count, peek: (key) => count(key, { cost: 0 }) };

@@ -1,7 +1,9 @@
+import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Key } from '../../../../../src/contract/keys.ts';
 import type { Problem } from '../../../../../src/contract/problem.ts';
 import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET, testRoute } from '../../../../support/app.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
 import { signatureHeaders } from '../../../../support/sign.ts';
@@ -9,6 +11,8 @@ import { signatureHeaders } from '../../../../support/sign.ts';
 import '../../../../support/parts/built.ts';
 
 const LIMIT = 5;
+/** Refusals of a second that are sent at once. */
+const HASTY = 50;
 
 let service: TestService | undefined;
 
@@ -253,6 +257,65 @@ describe('the limit per key', () => {
       headers: { 'retry-after': '1', 'ratelimit-remaining': '0' },
     });
     connection.close();
+  });
+
+  it('holds the refusals of who does not pause until the second is over', async () => {
+    const clock = new ManualClock(TEST_NOW_SECONDS * 1000);
+    const route = testRoute({
+      method: 'GET',
+      path: '/v1/echo',
+      security: 'signed',
+      handle: () => ({ status: 200, body: {} }),
+    });
+    const authentication = { clock, apiKey: TEST_KEY, apiSecrets: [TEST_SECRET], acceptsSingleHeader: false };
+    const app = await buildTestApp([route], { authentication, rateLimits: { api: LIMIT, public: 0 } });
+    const signing = { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS };
+    const headers = signatureHeaders({ method: 'GET', path: '/v1/echo' }, signing);
+    const statuses: number[] = [];
+    const asked = Array.from({ length: LIMIT + HASTY + 10 }, async () => {
+      const { statusCode } = await app.inject({ url: '/v1/echo', headers });
+      statuses.push(statusCode);
+    });
+    await expect.poll(() => clock.sleeping).toBe(10);
+    await expect.poll(() => statuses.length).toBe(LIMIT + HASTY);
+    clock.advance(2000);
+    await Promise.all(asked);
+    expect(refused(statuses)).toBe(HASTY + 10);
+    expect((await app.inject({ url: '/v1/echo', headers })).statusCode).toBe(200);
+    await app.close();
+  });
+
+  it('lets 200 requests of a key wait at a time', async () => {
+    const { promise: happened, resolve: happen } = Promise.withResolvers<void>();
+    let waiting = 0;
+    const query = Type.Object({ wait: Type.Optional(Type.Integer()) });
+    const handle = async () => {
+      waiting += 1;
+      await happened;
+      return { status: 200, body: {} };
+    };
+    const route = testRoute({ method: 'GET', path: '/v1/echo', security: 'signed', query, handle });
+    const clock = new ManualClock(TEST_NOW_SECONDS * 1000);
+    const authentication = { clock, apiKey: TEST_KEY, apiSecrets: [TEST_SECRET], acceptsSingleHeader: false };
+    const app = await buildTestApp([route], { authentication });
+    const ask = (wait: number) => {
+      const url = `/v1/echo?wait=${wait}`;
+      const signing = { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS };
+      return app.inject({ url, headers: signatureHeaders({ method: 'GET', path: url }, signing) });
+    };
+    const asked = Array.from({ length: 200 }, () => ask(20));
+    await expect.poll(() => waiting).toBe(200);
+    const over = ask(20);
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.advance(1000);
+    expect((await over).statusCode).toBe(429);
+    const other = ask(0);
+    await expect.poll(() => waiting).toBe(201);
+    happen();
+    expect((await other).statusCode).toBe(200);
+    expect(new Set((await Promise.all(asked)).map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    expect((await ask(20)).statusCode).toBe(200);
+    await app.close();
   });
 
   it('lets a small request go before large ones that came earlier', async () => {
