@@ -15,6 +15,7 @@ import { speechKills } from './faults/workers/speech-kills.ts';
 import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
 import { hostileConnections } from './hostile/connections/connections.ts';
 import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
+import { hostileKeysPostgres, hostileKeysSqlite } from './hostile/keys/keys.ts';
 import { hostileMedia } from './hostile/media/media.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
 import { hostileReceivers } from './hostile/receivers/receivers.ts';
@@ -40,6 +41,8 @@ export const experiments: readonly Experiment[] = [
   hostileServers,
   hostileReceivers,
   hostileMedia,
+  hostileKeysSqlite,
+  hostileKeysPostgres,
   forgedTokens,
   steadyLoad,
   speed,

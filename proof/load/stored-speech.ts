@@ -54,7 +54,7 @@ async function measure(context: ExperimentContext, environment: Environment): Pr
     environment.DATABASE_URL === undefined
       ? { sqlitePath: join(fleet.dataDir, 'rtc.sqlite') }
       : { databaseUrl: environment.DATABASE_URL };
-  const stored = await fill(context, database);
+  const stored = await fillSpeech(context, database, SEGMENTS[runSize]);
   const instance = await fleet.start();
   // Waits for the comparison that follows a start.
   await delay(runSize === 'long' ? 10_000 : 100);
@@ -100,12 +100,13 @@ function daysAgo(days: number): string {
 }
 
 /** Stores meetings of the last 30 days as the workers do. Returns the number of segments. */
-async function fill(
-  { runSize, report }: ExperimentContext,
+export async function fillSpeech(
+  { report }: ExperimentContext,
   database: StoreOptions['database'],
+  size: number,
 ): Promise<number> {
   const store = await openStore({ database, clock: systemClock, log: createLog('warn') });
-  const meetings = SEGMENTS[runSize] / SEGMENTS_OF_MEETING;
+  const meetings = size / SEGMENTS_OF_MEETING;
   try {
     for (let meeting = 0; meeting < meetings; meeting += 1) {
       const startedAt = Math.floor(Date.now() - 30 * DAY_MS * (1 - meeting / meetings));

@@ -10,8 +10,12 @@ export type Size = {
   readonly tailers: number;
 };
 
-/** Runs SQL on a database that no instance has open. */
-export type Filler = { readonly run: (sql: string) => Promise<void>; readonly close: () => Promise<void> };
+/** Runs SQL on the database, beside the service. Only when no instance has it open may it change something. */
+export type Filler = {
+  readonly run: (sql: string) => Promise<void>;
+  readonly count: (table: string) => Promise<number>;
+  readonly close: () => Promise<void>;
+};
 
 /** The rows are younger than any retention. */
 const SPREAD_MS = 2 * 86_400_000;
@@ -21,7 +25,11 @@ export async function openFiller(
 ): Promise<Filler> {
   if ('sqlitePath' in database) {
     const file = new DatabaseSync(database.sqlitePath);
-    return { run: async (sql) => file.exec(sql), close: async () => file.close() };
+    return {
+      run: async (sql) => file.exec(sql),
+      count: async (table) => Number(file.prepare(countRows(table)).get()?.rows),
+      close: async () => file.close(),
+    };
   }
   const client = new Client({ connectionString: database.databaseUrl });
   await client.connect();
@@ -29,8 +37,13 @@ export async function openFiller(
     run: async (sql) => {
       await client.query(sql);
     },
+    count: async (table) => Number((await client.query(countRows(table))).rows[0]?.rows),
     close: () => client.end(),
   };
+}
+
+function countRows(table: string): string {
+  return `select count(*) as rows from "${table}"`;
 }
 
 /**

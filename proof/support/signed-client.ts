@@ -13,11 +13,13 @@ export type ServiceResponse = {
 
 /** Sends each request once. Throws if the connection fails. */
 export type SignedClient = {
-  readonly call: (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<ServiceResponse>;
+  readonly call: (method: Method, path: string, body?: object) => Promise<ServiceResponse>;
   /** Posts without a signature, with the request's own headers. */
   readonly post: (path: string, request: WholeRequest) => Promise<ServiceResponse>;
   readonly close: () => Promise<void>;
 };
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 type WholeRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -28,7 +30,7 @@ export function createSignedClient(
 ): SignedClient {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const send = async (
-    method: 'GET' | 'POST' | 'DELETE',
+    method: Method,
     path: string,
     { body, headers }: { readonly body: string | null; readonly headers: Readonly<Record<string, string>> },
   ): Promise<ServiceResponse> => {

@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
+import {
+  createFleet,
+  type Fleet,
+  type FleetInstance,
+} from '../../../test/server/webhooks/support/instance.ts';
+import { mediaWebhook, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
+import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
+import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
+import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { fillSpeech } from '../../load/stored-speech.ts';
+import { fill, openFiller } from '../../support/fill.ts';
+import {
+  createSignedClient,
+  mediaServerSettings,
+  type SignedClient,
+  startDatabase,
+} from '../../support/signed-client.ts';
+import { percentile } from '../../support/statistics.ts';
+import { type Served, type Stage, whileServed } from '../well-behaved.ts';
+import { type Answers, ATTACKS, type AttackName, attackByKey } from './attacks.ts';
+
+const SECONDS = { long: 15, short: 0.4 } as const;
+const SIZES = {
+  long: { rooms: 1_000, webhooks: 20, events: 200_000, deliveries: 200_000, tailers: 0 },
+  short: { rooms: 20, webhooks: 2, events: 2_000, deliveries: 2_000, tailers: 0 },
+} as const;
+const SEGMENTS = { long: 200_000, short: 2_000 } as const;
+/** Nobody notices less. The p99 of a caller who is alone is a few milliseconds, of which twice would be noise. */
+const OTHERS_BOUND_MS = 100;
+const PROBE_EVERY_MS = 100;
+
+export const hostileKeysSqlite = hostileKeys('hostile-keys-sqlite', async () => ({}));
+
+export const hostileKeysPostgres = hostileKeys('hostile-keys-postgres', async (context) => ({
+  DATABASE_URL: await startDatabase(context, { isDurable: true }),
+}));
+
+type Environment = { readonly DATABASE_URL?: string };
+
+function hostileKeys(
+  name: string,
+  prepare: (context: ExperimentContext) => Promise<Environment>,
+): Experiment {
+  return { name, run: async (context) => attackAll(context, await prepare(context)) };
+}
+
+type Attacked = {
+  readonly fleet: Fleet;
+  readonly instance: FleetInstance;
+  readonly livekit: Livekit;
+  /** Signs with the root key, and is never limited here. */
+  readonly client: SignedClient;
+  readonly hangingUrl: string;
+  readonly countRows: () => Promise<Rows>;
+};
+
+async function attackAll(context: ExperimentContext, environment: Environment): Promise<Findings> {
+  const { runSize, report } = context;
+  const attacked = await startAttacked(context, environment);
+  const before = await attacked.countRows();
+  const { fleet, instance } = attacked;
+  const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
+  await whileServed(served, 'warm-up', () => delay(SECONDS[runSize] * 300));
+  const calm = await whileWatched(attacked, 'calm', () => delay(SECONDS[runSize] * 1_000));
+  const figures: Figure[] = [...calmFigures(calm)];
+  for (const name of Object.keys(ATTACKS) as AttackName[]) {
+    report(name);
+    const { result: answers, ...seen } = await whileWatched(attacked, name, () =>
+      attackOnce(attacked, name, runSize),
+    );
+    for (const line of seen.failures) report(`${name}: ${line}`);
+    report(`${name}: ${describe(answers)}`);
+    figures.push(...attackFigures(seen, answers));
+  }
+  return {
+    figures: [...figures, ...rowFigures(before, await attacked.countRows())],
+    versions: { LiveKit: livekitServerVersion },
+  };
+}
+
+async function startAttacked(context: ExperimentContext, environment: Environment): Promise<Attacked> {
+  const { runSize, cleanUp } = context;
+  const livekit = cleanUp(await startLivekit());
+  const fleet = cleanUp(
+    await createFleet({
+      ...environment,
+      ...mediaServerSettings(livekit),
+      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      // The service's own default, which a fleet turns off. The callers who are watched stay below it.
+      RATE_LIMIT_API: '200',
+      RECORDER_PATIENCE: '1',
+    }),
+  );
+  const first = await fleet.start();
+  for (let index = 0; index < SIZES[runSize].webhooks; index += 1) {
+    const body = { url: `https://receiver.example/${index}`, events: ['transcription_failed'] };
+    await fleet.call(first, 'POST', '/v1/webhooks', body);
+  }
+  await first.stop();
+  await mkdir(fleet.dataDir, { recursive: true });
+  const { DATABASE_URL: databaseUrl } = environment;
+  const database =
+    databaseUrl === undefined ? { sqlitePath: join(fleet.dataDir, 'rtc.sqlite') } : { databaseUrl };
+  await fillSpeech(context, database, SEGMENTS[runSize]);
+  const filler = await openFiller(database);
+  await fill(filler, SIZES[runSize]);
+  const countRows = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        Object.keys(MOST_ROWS).map(async (table) => [table, await filler.count(table)] as const),
+      ),
+    );
+  cleanUp(filler.close);
+  const instance = await fleet.start();
+  const client = cleanUp(createSignedClient(instance.url, fleet.keys, 8));
+  return { fleet, instance, livekit, client, countRows, hangingUrl: await startHanging(context) };
+}
+
+/** Starts a receiver that takes every request and never answers. */
+async function startHanging({ cleanUp }: ExperimentContext): Promise<string> {
+  const server = createServer((request) => request.resume()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUp(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Makes a key, lets it attack, and revokes it. */
+async function attackOnce(
+  { instance, client, hangingUrl }: Attacked,
+  name: AttackName,
+  runSize: RunSize,
+): Promise<Answers> {
+  const { json } = await client.call('POST', '/v1/keys', { name, ...ATTACKS[name].key });
+  const keys = { apiKey: String(json.id), apiSecret: String(json.secret) };
+  const answers = await attackByKey(name, {
+    ...{ url: instance.url, keys, hangingUrl },
+    seconds: SECONDS[runSize],
+  });
+  await client.call('DELETE', `/v1/keys/${keys.apiKey}`);
+  return answers;
+}
+
+type Watched<Result> = {
+  readonly stage: Stage;
+  /** Durations of LiveKit's events until they were acknowledged. */
+  readonly events: readonly number[];
+  /** What went wrong for others. */
+  readonly failures: readonly string[];
+  readonly result: Result;
+};
+
+/** Calls the service as others do, reports events as LiveKit does, and asks `/ready` as Kubernetes does. */
+async function whileWatched<Result>(
+  { fleet, instance, livekit, client }: Attacked,
+  name: string,
+  work: () => Promise<Result>,
+): Promise<Watched<Result>> {
+  const over = new AbortController();
+  const failures: string[] = [];
+  const probe = async (what: string, ask: (count: number) => Promise<{ readonly status: number }>) => {
+    const times: number[] = [];
+    for (let count = 0; !over.signal.aborted; count += 1) {
+      const startedAt = performance.now();
+      const outcome = await ask(count).then(
+        ({ status }) => (status === 200 ? undefined : `${status}`),
+        (error: Error) => error.message,
+      );
+      times.push(performance.now() - startedAt);
+      if (outcome !== undefined) failures.push(`${what}: ${outcome}`);
+      await delay(PROBE_EVERY_MS);
+    }
+    return times;
+  };
+  const media = { apiKey: livekit.apiKey, apiSecret: livekit.apiSecret };
+  const events = probe('an event of LiveKit', (count) =>
+    client.post('/livekit/webhook', mediaWebhook(roomFinished(`${name} ${count}`), media)),
+  );
+  const ready = probe('/ready', () => fetch(`${instance.url}/ready`));
+  const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
+  const { stage, result } = await whileServed(served, name, work).finally(() => over.abort());
+  await ready;
+  return { stage, events: await events, failures: [...stage.failures, ...failures], result };
+}
+
+function calmFigures({ stage, events }: Watched<unknown>): readonly Figure[] {
+  return named('nobody attacks', [
+    observed('others, p99', p99(stage.timesMs), ' ms'),
+    observed('events of LiveKit, p99', p99(events), ' ms'),
+  ]);
+}
+
+function attackFigures(
+  { stage, events, failures }: Omit<Watched<Answers>, 'result'>,
+  answers: Answers,
+): readonly Figure[] {
+  const [bound, unit] = [OTHERS_BOUND_MS, ' ms'];
+  const done = [...answers].filter(([status]) => status.startsWith('2'));
+  const broken = [...answers].filter(([status]) => !/^[24]/.test(status) && status !== '503');
+  return named(stage.name, [
+    observed('requests that were done', sum(done)),
+    observed('requests that were refused', sum([...answers]) - sum(done)),
+    exactly('answers that are neither done, refused nor 503', sum(broken), 0),
+    exactly('requests of others that failed', failures.length, 0),
+    atMost({ name: 'others, p99', measured: p99(stage.timesMs), bound, unit }),
+    atMost({ name: 'events of LiveKit, p99', measured: p99(events), bound, unit }),
+  ]);
+}
+
+function sum(counts: readonly (readonly [string, number])[]): number {
+  return counts.reduce((total, [, count]) => total + count, 0);
+}
+
+function describe(answers: Answers): string {
+  return [...answers].map(([outcome, count]) => `${count} times ${outcome}`).join(', ');
+}
+
+function p99(times: readonly number[]): number {
+  return Math.round(percentile(times, 0.99) * 10) / 10;
+}
+
+/** The most rows that one key may leave, by the service's defaults. */
+const MOST_ROWS = {
+  webhooks: 100,
+  vocabularies: 1_000,
+  plans: 1_000,
+  blocks: 10_000,
+  recordings: 0,
+} as const;
+
+/** Counts what all attacks together have left. Only one of them makes rows of each kind. */
+function rowFigures(before: Rows, after: Rows): readonly Figure[] {
+  return Object.entries(MOST_ROWS).map(([table, bound]) =>
+    atMost({ name: `rows left in ${table}`, measured: (after[table] ?? 0) - (before[table] ?? 0), bound }),
+  );
+}
+
+type Rows = Readonly<Record<string, number>>;
