@@ -2,7 +2,7 @@ import { isProbeRoom } from '../../contract/names.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
-import { readEventUsage } from '../usage/usage-rows.ts';
+import { readEventUsage, USAGE_EVENTS } from '../usage/usage-rows.ts';
 import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../webhooks/store.ts';
 import { type DomainEvent, type EventSubject, toNewEvent } from './event-payload.ts';
@@ -147,7 +147,11 @@ async function storeWithDeliveries(
   { events: added, context }: Appended,
 ): Promise<{ readonly jobs: readonly DeliveryJob[]; readonly leftOut: LeftOut }> {
   const events = added.map(({ event }) => event);
-  await store.usage.save(added.flatMap(({ event, subject }) => readEventUsage({ ...event, subject }, event)));
+  const used = added.filter(({ event }) => USAGE_EVENTS.has(event.type));
+  if (used.length > 0)
+    await store.usage.save(
+      used.flatMap(({ event, subject }) => readEventUsage({ ...event, subject }, event)),
+    );
   if (events.length === 0) return { jobs: [], leftOut: { known: new Set(), waiting: new Set() } };
   const webhooks = await store.webhooks.listRegistrations(context?.registrationsVersion);
   const delivered = events.filter(({ room }) => room === null || !isProbeRoom(room));

@@ -5,7 +5,7 @@ import { placeInSecond, toMinute } from '../events/event-times.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
 import type { EventSubjects, RoomSession, Starter } from '../events/store.ts';
-import { endPlans, followPlan } from '../plans/follow-plan.ts';
+import { endPlans, type FollowedRoom, followPlan } from '../plans/follow-plan.ts';
 import { toInstant } from '../platform/clock.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
@@ -232,14 +232,20 @@ async function recordOne(
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
   const now = deps.clock.now();
   const interpretation = await interpretMediaEvent(presence, { event, session, closed, now });
-  const ended = await stopWithRoom(store, interpretation.session, interpretation.domainEvents);
+  const isOver = interpretation.domainEvents.some(({ type }) => type === 'room_finished');
+  const ended = isOver
+    ? await stopWithRoom(store, interpretation.session, interpretation.domainEvents)
+    : interpretation.domainEvents;
   const told = interpretation.isQuiet ? undefined : interpretation.session;
-  const count = session === undefined ? 0 : presence.countPresent(session.sid);
-  await followPlan(store, { session: told, domainEvents: ended, plan, now, present: count });
-  // A room without a plan has nothing to forget.
-  const planned = plan === undefined || told === undefined ? [] : [{ session: told, domainEvents: ended }];
-  const [followed = { domainEvents: ended }] = await endPlans(store, planned);
-  const domainEvents = [...followed.domainEvents, ...(await interpretEgress(deps, store, event))].map((one) =>
+  // Only a room with a plan has something to note and to forget.
+  const followed =
+    plan === undefined || told === undefined
+      ? ended
+      : await keepPlan(store, {
+          ...{ session: told, domainEvents: ended, plan, now },
+          present: presence.countPresent(told.sid),
+        });
+  const domainEvents = [...followed, ...(await interpretEgress(deps, store, event))].map((one) =>
     orderByCounterpart(one, appender),
   );
   // What is told nevertheless, such as the end of a recording, does not belong to a session of which nothing is told.
@@ -253,6 +259,16 @@ async function recordOne(
     domainEvents,
   );
   return recorded ?? interpretation.session;
+}
+
+/** Returns the events, of which the end of the room tells why its plan has closed it. */
+async function keepPlan(
+  store: UnitOfWork<MediaEventStores>,
+  room: FollowedRoom & { readonly session: RoomSession },
+): Promise<readonly DomainEvent[]> {
+  await followPlan(store, room);
+  const [followed = room] = await endPlans(store, [room]);
+  return followed.domainEvents;
 }
 
 async function interpretEgress(

@@ -102,6 +102,11 @@ type EndedBroadcast = {
 
 type Place = { readonly room: string | null; readonly roomSid: string | null };
 
+/** The events that may report usage. */
+export const USAGE_EVENTS: ReadonlySet<string> = new Set([
+  ...['egress_ended', 'broadcast_ended', 'transcription_completed', 'transcription_failed'],
+]);
+
 /** Returns the usage that an event reports. A corrected end has the same source, and replaces what the first one reported. */
 export function readEventUsage(event: EndedEvent, place: Place): readonly UsageRow[] {
   const { recording, broadcast, transcription } = event.subject;
