@@ -27,25 +27,7 @@ export function createPresenceStore(connection: Connection): PresenceStore {
     lockAndRead: (subjects, rooms) => lockAndRead(connection, subjects, rooms),
     saveRoom: (session) => saveRooms(connection, [session]),
     saveRooms: (sessions) => saveRooms(connection, sessions),
-    isAnyRoomOpen: async () => {
-      const open = db.selectFrom('roomSessions').select('sid').where('endedAt', 'is', null).limit(1);
-      return (await open.executeTakeFirst()) !== undefined;
-    },
-    saveMetadata: async (sid, metadata) => {
-      await db.updateTable('roomSessions').set({ metadata }).where('sid', '=', sid).execute();
-    },
-    listOpenRooms: () =>
-      db
-        .selectFrom('roomSessions')
-        .select(['sid', 'name', 'createdAt', 'startedAt', 'endedAt', 'sequence'])
-        .where('endedAt', 'is', null)
-        .orderBy('sid')
-        .execute(),
-    listOpened: async (since, limit) => {
-      const newest = db.selectFrom('roomSessions').select('name').where('createdAt', '>=', since);
-      const rows = await newest.orderBy('createdAt', 'desc').limit(limit).execute();
-      return rows.map(({ name }) => name);
-    },
+    ...createRoomQueries(connection),
     findRoomAt: (name, at) => findRoomAt(connection, name, at),
     findParticipant: (sid) =>
       db.selectFrom('participantSessions').selectAll().where('sid', '=', sid).executeTakeFirst(),
@@ -74,6 +56,32 @@ export function createPresenceStore(connection: Connection): PresenceStore {
     ...createTrackQueries(connection),
     saveAtCommit: (changed) => saveAtCommit(connection, changed),
     purge: (before, limit) => purgeRooms(connection, before, limit),
+  };
+}
+
+function createRoomQueries({
+  db,
+}: Connection): Pick<PresenceStore, 'isAnyRoomOpen' | 'saveMetadata' | 'listOpenRooms' | 'listOpened'> {
+  return {
+    isAnyRoomOpen: async () => {
+      const open = db.selectFrom('roomSessions').select('sid').where('endedAt', 'is', null).limit(1);
+      return (await open.executeTakeFirst()) !== undefined;
+    },
+    saveMetadata: async (sid, metadata) => {
+      await db.updateTable('roomSessions').set({ metadata }).where('sid', '=', sid).execute();
+    },
+    listOpenRooms: () =>
+      db
+        .selectFrom('roomSessions')
+        .select(['sid', 'name', 'createdAt', 'startedAt', 'endedAt', 'sequence'])
+        .where('endedAt', 'is', null)
+        .orderBy('sid')
+        .execute(),
+    listOpened: async (since, limit) => {
+      const newest = db.selectFrom('roomSessions').select('name').where('createdAt', '>=', since);
+      const rows = await newest.orderBy('createdAt', 'desc').limit(limit).execute();
+      return rows.map(({ name }) => name);
+    },
   };
 }
 

@@ -178,26 +178,18 @@ function RoomFields({ draft, onChange }: FieldsProps) {
         />
       </label>
       <div className="fields">
-        <label className="field">
-          People at most
-          <input
-            type="number"
-            value={draft.maxParticipants}
-            min={1}
-            placeholder="no limit"
-            onChange={(event) => onChange({ maxParticipants: event.target.value })}
-          />
-        </label>
-        <label className="field">
-          Closed when empty, minutes
-          <input
-            type="number"
-            value={draft.emptyMinutes}
-            min={1}
-            placeholder="as LiveKit is set"
-            onChange={(event) => onChange({ emptyMinutes: event.target.value })}
-          />
-        </label>
+        <NumberField
+          label="People at most"
+          value={draft.maxParticipants}
+          placeholder="no limit"
+          onChange={(maxParticipants) => onChange({ maxParticipants })}
+        />
+        <NumberField
+          label="Closed when empty, minutes"
+          value={draft.emptyMinutes}
+          placeholder="as LiveKit is set"
+          onChange={(emptyMinutes) => onChange({ emptyMinutes })}
+        />
       </div>
       <label className="field">
         Metadata
@@ -215,5 +207,27 @@ function RoomFields({ draft, onChange }: FieldsProps) {
         </span>
       </label>
     </>
+  );
+}
+
+type NumberFieldProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder: string;
+  readonly onChange: (value: string) => void;
+};
+
+function NumberField({ label, value, placeholder, onChange }: NumberFieldProps) {
+  return (
+    <label className="field">
+      {label}
+      <input
+        type="number"
+        value={value}
+        min={1}
+        placeholder={placeholder}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
   );
 }
