@@ -33,6 +33,9 @@ import {
  * An event of a participant therefore gets at least the time of its join, the end of a room at least that of the last
  * departure, and the end of a track, stream or recording at least that of its start: otherwise time would run backwards.
  *
+ * An event is told if subscribers get it. A room that somebody opened although it is closed is quiet: who is in it is stored, and
+ * nothing is told until a person may be there (closed-rooms.ts).
+ *
  * Recorders, agents and blocked people have roles of their own; no event reports them, and they are not counted. Other types
  * of events (egress_updated, participant_connection_aborted) say nothing that these do not.
  */
@@ -98,6 +101,7 @@ async function keepQuietly(presence: PresenceBatch, event: MediaEvent, session: 
   await presence.saveParticipant({ ...toSession(info, session.sid, createdAt), role: 'machinery' });
 }
 
+/** Interprets an event of a room that is told, or of no room. */
 async function interpretTold(
   presence: PresenceBatch,
   event: MediaEvent,

@@ -11,6 +11,13 @@ import {
 } from './cut-at-turns.ts';
 import type { Turn } from './store.ts';
 
+/*
+ * Who said what in a recording. The recording has all voices in one track; its speech is cut by voice activity. The turns are
+ * what a worker noted while it listened: from when to when each participant's own track had a voice, by another clock. The
+ * turns are first shifted until they fit the speech, then the speech is cut where they change. Where people spoke at once, and
+ * their own tracks were kept, these turns are taken out of the recording and recognised from those tracks.
+ */
+
 /** Speech of a recording with its speaker. */
 export type SpokenSegment = {
   readonly segment: VoicedSegment;
