@@ -124,6 +124,8 @@ type Token struct {
 	URL string `json:"url"`
 	// The JWT's own exp
 	ExpiresAt string `json:"expiresAt"`
+	// True for a token that leads into the waiting room of a room with a lobby
+	Waiting *bool `json:"waiting,omitempty"`
 }
 
 // RoomCreate: The room to open.
@@ -150,6 +152,11 @@ type RoomCreate struct {
 	// Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
 	// rtc.closing; default 300 and 60, and none for an empty list
 	ClosingWarnings []int64 `json:"closingWarnings,omitempty"`
+	// Whether other roles than `roles` wait until they are admitted
+	Lobby *bool `json:"lobby,omitempty"`
+	// With a lobby, the roles that enter without waiting; default host and moderator. One of host, moderator,
+	// participant, viewer.
+	Roles []string `json:"roles,omitempty"`
 	// Names and terms for transcriptions of rooms without a vocabulary
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Language of live transcriptions that are started without one: BCP 47, or auto
@@ -255,10 +262,17 @@ type PlanPut struct {
 	// Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
 	// rtc.closing; default 300 and 60, and none for an empty list
 	ClosingWarnings []int64 `json:"closingWarnings,omitempty"`
+	// Whether other roles than `roles` wait until they are admitted
+	Lobby *bool `json:"lobby,omitempty"`
+	// With a lobby, the roles that enter without waiting; default host and moderator. One of host, moderator,
+	// participant, viewer.
+	Roles []string `json:"roles,omitempty"`
 	// Names and terms for transcriptions of rooms without a vocabulary
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Language of live transcriptions that are started without one: BCP 47, or auto
 	Language *string `json:"language,omitempty"`
+	// Hard cap on participants
+	MaxParticipants *int64 `json:"maxParticipants,omitempty"`
 	// Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
 	EmptyTimeout *int64 `json:"emptyTimeout,omitempty"`
 	// Metadata of rooms that are opened without any; at most 2 KiB
@@ -287,10 +301,17 @@ type Plan struct {
 	// Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
 	// rtc.closing; default 300 and 60, and none for an empty list
 	ClosingWarnings []int64 `json:"closingWarnings,omitempty"`
+	// Whether other roles than `roles` wait until they are admitted
+	Lobby *bool `json:"lobby,omitempty"`
+	// With a lobby, the roles that enter without waiting; default host and moderator. One of host, moderator,
+	// participant, viewer.
+	Roles []string `json:"roles,omitempty"`
 	// Names and terms for transcriptions of rooms without a vocabulary
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Language of live transcriptions that are started without one: BCP 47, or auto
 	Language *string `json:"language,omitempty"`
+	// Hard cap on participants
+	MaxParticipants *int64 `json:"maxParticipants,omitempty"`
 	// Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
 	EmptyTimeout *int64 `json:"emptyTimeout,omitempty"`
 	// Metadata of rooms that are opened without any; at most 2 KiB
@@ -413,6 +434,54 @@ type RoomMuted struct {
 	Muted []MutedTrack `json:"muted"`
 	// True when there are more tracks to mute than the 1000 of one request: repeat it
 	MutedTruncated *bool `json:"mutedTruncated,omitempty"`
+}
+
+// WaitingPerson: Somebody who waits to be admitted.
+type WaitingPerson struct {
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+	// subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end. One of host,
+	// moderator, participant, viewer.
+	Role string `json:"role"`
+	// Since when the person has been waiting
+	WaitingSince string `json:"waitingSince"`
+}
+
+// WaitingList: The people who wait for a room.
+type WaitingList struct {
+	// Whether the room has a lobby now
+	Lobby bool `json:"lobby"`
+	// Who waits, the longest first; at most 500 can wait
+	Waiting []WaitingPerson `json:"waiting"`
+}
+
+// AdmittedPerson: Somebody who was admitted, with the token of the room.
+type AdmittedPerson struct {
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+	// subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end. One of host,
+	// moderator, participant, viewer.
+	Role string `json:"role"`
+	// LiveKit access token (JWT), signed with the media server's key
+	Token string `json:"token"`
+	// WebSocket URL of the media server
+	URL string `json:"url"`
+	// The JWT's own exp
+	ExpiresAt string `json:"expiresAt"`
+}
+
+// AdmittedList: The people who were admitted.
+type AdmittedList struct {
+	// Whom this request has admitted
+	Admitted []AdmittedPerson `json:"admitted"`
+	// True when more people wait than the 100 of one request: repeat it
+	AdmittedTruncated *bool `json:"admittedTruncated,omitempty"`
 }
 
 // Block: A blocked identity.
@@ -1309,9 +1378,10 @@ type WebhookCreate struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL string `json:"url"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
-	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
-	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
-	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
+	// participant_left, participant_waiting, participant_admitted, participant_denied, room_join_refused,
+	// track_published, track_unpublished, egress_started, egress_ended, broadcast_started, broadcast_url_failed,
+	// broadcast_ended, ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed,
+	// recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
 	// or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
@@ -1326,9 +1396,10 @@ type WebhookPatch struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
-	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
-	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
-	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
+	// participant_left, participant_waiting, participant_admitted, participant_denied, room_join_refused,
+	// track_published, track_unpublished, egress_started, egress_ended, broadcast_started, broadcast_url_failed,
+	// broadcast_ended, ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed,
+	// recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -1340,9 +1411,10 @@ type WebhookPut struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
 	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
-	// participant_left, room_join_refused, track_published, track_unpublished, egress_started, egress_ended,
-	// broadcast_started, broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
-	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
+	// participant_left, participant_waiting, participant_admitted, participant_denied, room_join_refused,
+	// track_published, track_unpublished, egress_started, egress_ended, broadcast_started, broadcast_url_failed,
+	// broadcast_ended, ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed,
+	// recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -1633,6 +1705,70 @@ type ParticipantLeftEvent struct {
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool           `json:"reconciled,omitempty"`
 	Participant LeftParticipant `json:"participant"`
+}
+
+// WaitingParticipant: Who waits for the room, or did.
+type WaitingParticipant struct {
+	// The media server's id of this connection
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// Metadata of the token, or the changed one
+	Metadata *string `json:"metadata,omitempty"`
+	// Role of the token; absent for foreign tokens
+	Role *string `json:"role,omitempty"`
+	// Since when the person has been waiting
+	WaitingSince string `json:"waitingSince"`
+}
+
+// ParticipantWaitingEvent: Somebody waits to be admitted to a room; sent once for each token..
+type ParticipantWaitingEvent struct {
+	// Event name. One of participant_waiting.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled  *bool              `json:"reconciled,omitempty"`
+	Participant WaitingParticipant `json:"participant"`
+}
+
+// ParticipantAdmittedEvent: Somebody who waited was admitted to the room..
+type ParticipantAdmittedEvent struct {
+	// Event name. One of participant_admitted.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled  *bool              `json:"reconciled,omitempty"`
+	Participant WaitingParticipant `json:"participant"`
+}
+
+// ParticipantDeniedEvent: Somebody who waited was denied, and disconnected..
+type ParticipantDeniedEvent struct {
+	// Event name. One of participant_denied.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled  *bool              `json:"reconciled,omitempty"`
+	Participant WaitingParticipant `json:"participant"`
 }
 
 // RefusedParticipant: Who joined with an older token, and was removed.
@@ -2053,6 +2189,8 @@ type EventParticipant struct {
 	// left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined
 	// again. One of left, removed, lost, room_closed, duplicate_identity.
 	LeaveReason *string `json:"leaveReason,omitempty"`
+	// Since when the person has been waiting
+	WaitingSince *string `json:"waitingSince,omitempty"`
 }
 
 // EventList: A page of events.
@@ -2980,6 +3118,32 @@ func (c *Client) MuteParticipant(ctx context.Context, roomID string, participant
 func (c *Client) MuteRoom(ctx context.Context, roomID string, body *RoomMute) (RoomMuted, error) {
 	var response RoomMuted
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/mute", query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// ListWaiting: List the people who wait for a room.
+func (c *Client) ListWaiting(ctx context.Context, roomID string) (WaitingList, error) {
+	var response WaitingList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/waiting", query: nil}, &response)
+	return response, err
+}
+
+// AdmitWaiting: Admit somebody who waits.
+func (c *Client) AdmitWaiting(ctx context.Context, roomID string, participantID string) (AdmittedPerson, error) {
+	var response AdmittedPerson
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/waiting/" + url.PathEscape(participantID) + "/admit", query: nil}, &response)
+	return response, err
+}
+
+// DenyWaiting: Deny somebody who waits.
+func (c *Client) DenyWaiting(ctx context.Context, roomID string, participantID string) error {
+	return c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/waiting/" + url.PathEscape(participantID) + "/deny", query: nil}, nil)
+}
+
+// AdmitAllWaiting: Admit everybody who waits.
+func (c *Client) AdmitAllWaiting(ctx context.Context, roomID string) (AdmittedList, error) {
+	var response AdmittedList
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/waiting/admit-all", query: nil}, &response)
 	return response, err
 }
 

@@ -5,6 +5,7 @@ import { Audit, Keys } from './nouns/keys.ts';
 import { Broadcasts, Recordings, Sessions, Usage } from './nouns/recordings.ts';
 import { Blocks, Ingress, Participants, Plans, Rooms, Tokens } from './nouns/rooms.ts';
 import { Transcription, Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
+import { Waiting } from './nouns/waiting.ts';
 import { Deliveries, Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';
 import { readReadiness } from './transport/request-parts.ts';
@@ -27,6 +28,7 @@ export class RtcClient {
   readonly participants: Participants;
   readonly blocks: Blocks;
   readonly plans: Plans;
+  readonly waiting: Waiting;
   readonly tokens: Tokens;
   readonly recordings: Recordings;
   readonly broadcasts: Broadcasts;
@@ -51,6 +53,7 @@ export class RtcClient {
     this.participants = new Participants(transport);
     this.blocks = new Blocks(transport);
     this.plans = new Plans(transport);
+    this.waiting = new Waiting(transport);
     this.tokens = new Tokens(transport);
     this.recordings = new Recordings(transport);
     this.broadcasts = new Broadcasts(transport);

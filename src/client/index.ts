@@ -1,3 +1,4 @@
+export { readAdmission } from '../contract/read-admission.ts';
 export { RtcClient } from './client.ts';
 export type {
   CallOptions,
@@ -51,6 +52,7 @@ export type {
   Transcriptions,
   Vocabulary as RoomVocabulary,
 } from './nouns/transcriptions.ts';
+export type { Waiting, WaitingTarget } from './nouns/waiting.ts';
 export type {
   Deliveries,
   GetDeliveryOptions,

@@ -86,6 +86,9 @@ export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
 export const AUDIT_RESULTS = ['done', 'refused', 'failed'] as const;
 export type AuditResult = (typeof AUDIT_RESULTS)[number];
 
+/** The topic of the data with which somebody who waits gets the token of the room. */
+export const ADMITTED_TOPIC = 'rtc.admitted';
+
 /** Maximum of the durations of plans: a year. */
 export const MAX_PLAN_SECONDS = 31_536_000;
 

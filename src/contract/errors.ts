@@ -34,6 +34,7 @@ export const PROBLEMS = {
   },
   'room-not-found': { status: 404, meaning: 'No such room is open on the media server.' },
   'participant-not-found': { status: 404, meaning: 'No participant with this identity is in the room.' },
+  'waiting-not-found': { status: 404, meaning: 'Nobody with this identity waits for the room.' },
   'block-not-found': { status: 404, meaning: 'The identity is not blocked in this room.' },
   'track-not-found': { status: 404, meaning: 'The participant publishes no track with this sid.' },
   'recording-not-found': { status: 404, meaning: 'No recording has this id.' },
@@ -70,6 +71,10 @@ export const PROBLEMS = {
     status: 409,
     meaning:
       'The plan of the room lets nobody in yet; `opensAt` is when the room opens, `entryFrom` when people may join.',
+  },
+  'waiting-room-full': {
+    status: 409,
+    meaning: 'As many people as may wait for the room already do; `limit` says how many.',
   },
   'webhook-limit-reached': {
     status: 409,

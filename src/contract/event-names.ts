@@ -6,7 +6,7 @@
 
 /**
  * The names of the delivery table, and room_created, room_closing, room_join_refused, transcription_completed,
- * transcription_failed and those of broadcasts, which it lacks.
+ * transcription_failed and those of waiting people and of broadcasts, which it lacks.
  */
 export const EVENT_TYPES = [
   'room_created',
@@ -15,6 +15,9 @@ export const EVENT_TYPES = [
   'room_finished',
   'participant_joined',
   'participant_left',
+  'participant_waiting',
+  'participant_admitted',
+  'participant_denied',
   'room_join_refused',
   'track_published',
   'track_unpublished',

@@ -3,6 +3,7 @@ import { EventBroadcastSchema } from './broadcasts.ts';
 import { CLOSE_REASONS } from './choices.ts';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
 import { instantSchema, shownMetadata } from './names.ts';
+import { RoomClosingSchema } from './plans.ts';
 
 /*
  * The payload of each event: the specified fields, and the subject of the event. `event` distinguishes the payloads, in
@@ -70,6 +71,15 @@ const RefusedParticipantSchema = Type.Object(participantFields, {
   additionalProperties: true,
   description: 'Who joined with an older token, and was removed',
 });
+
+const WaitingParticipantSchema = Type.Object(
+  {
+    ...participantFields,
+    ...accessFields,
+    waitingSince: instantSchema('Since when the person has been waiting'),
+  },
+  { $id: 'WaitingParticipant', additionalProperties: true, description: 'Who waits for the room, or did' },
+);
 
 const TrackParticipantSchema = Type.Object(participantFields, {
   $id: 'TrackParticipant',
@@ -173,16 +183,6 @@ const closeReason = Type.Enum(CLOSE_REASONS, {
   description: 'Why a plan closed the room; absent for a room that ended otherwise',
 });
 
-/** Also the data that clients in the room get. */
-export const RoomClosingSchema = Type.Object(
-  {
-    reason: Type.Enum(CLOSE_REASONS, { description: 'What closes the room' }),
-    closesAt: instantSchema('When it is closed'),
-    secondsLeft: Type.Integer({ description: 'Seconds until then; 0 right before the end' }),
-  },
-  { $id: 'RoomClosing', additionalProperties: true, description: 'When and why the room is closed' },
-);
-
 const room = Type.Unsafe<Static<typeof EventRoomSchema>>(EventRoomSchema);
 /** Events of tracks, recordings and streams may have no room, when the session of the room is not known. */
 const roomOrNull = orNull(EventRoomSchema, 'The room; null when it is unknown');
@@ -229,6 +229,7 @@ const limitedUntil = Type.Optional(
 
 const participantJoined = { room, ...occurrence, limitedUntil, participant: JoinedParticipantSchema };
 const participantLeft = { room, ...occurrence, participant: LeftParticipantSchema };
+const ofWaiting = { room, ...occurrence, participant: WaitingParticipantSchema };
 const ofTrack = {
   room: roomOrNull,
   ...occurrence,
@@ -268,6 +269,18 @@ export const EVENT_SCHEMAS = {
   participant_left: Type.Object(
     { event: nameSchema('participant_left'), ...participantLeft },
     payload('ParticipantLeftEvent', 'A participant left a room.'),
+  ),
+  participant_waiting: Type.Object(
+    { event: nameSchema('participant_waiting'), ...ofWaiting },
+    payload('ParticipantWaitingEvent', 'Somebody waits to be admitted to a room; sent once for each token.'),
+  ),
+  participant_admitted: Type.Object(
+    { event: nameSchema('participant_admitted'), ...ofWaiting },
+    payload('ParticipantAdmittedEvent', 'Somebody who waited was admitted to the room.'),
+  ),
+  participant_denied: Type.Object(
+    { event: nameSchema('participant_denied'), ...ofWaiting },
+    payload('ParticipantDeniedEvent', 'Somebody who waited was denied, and disconnected.'),
   ),
   room_join_refused: Type.Object(
     {

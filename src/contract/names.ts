@@ -59,6 +59,17 @@ export function metadataFault(text: string): string | undefined {
   return undefined;
 }
 
+/** The same for a room. Waiting rooms, which the service itself names, cannot be named by callers. */
+export function roomNameSchema(description: string, example: string) {
+  return { ...nameSchema(description, example), format: 'livekit-room' };
+}
+
+/** Returns why `text` is no name of a room; undefined when it is one. */
+export function roomNameFault(text: string): string | undefined {
+  if (isWaitingRoom(text)) return `must not begin with ${WAITING_ROOM_PREFIX}, as only waiting rooms do`;
+  return nameFault(text);
+}
+
 /** ISO 8601 in UTC with milliseconds, such as 2026-01-31T09:30:00.000Z. */
 export function instantSchema(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
@@ -80,7 +91,7 @@ export function idParameter(form: string, example: string) {
   return Type.String({ minLength: 1, maxLength: 256, description: form, examples: [example] });
 }
 
-export const roomIdParameter = nameSchema('Room name', 'demo');
+export const roomIdParameter = roomNameSchema('Room name', 'demo');
 
 /**
  * Prefix of the rooms that `rtc doctor --probe` makes. Webhooks get no events of them, because no receiver should act on
@@ -90,4 +101,14 @@ export const PROBE_ROOM_PREFIX = 'rtc-doctor-probe-';
 
 export function isProbeRoom(name: string): boolean {
   return name.startsWith(PROBE_ROOM_PREFIX);
+}
+
+/**
+ * Prefix of the rooms of the media server in which people wait until they are admitted: see rooms/waiting-room.ts in the server. No
+ * list, event, session or usage has them.
+ */
+export const WAITING_ROOM_PREFIX = 'rtc.waiting.';
+
+export function isWaitingRoom(name: string | undefined): boolean {
+  return name?.startsWith(WAITING_ROOM_PREFIX) ?? false;
 }

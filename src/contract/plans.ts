@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { MAX_PLAN_SECONDS } from './choices.ts';
-import { instantSchema, nameSchema } from './names.ts';
+import { CLOSE_REASONS, MAX_PLAN_SECONDS, ROLES, type Role } from './choices.ts';
+import { instantSchema, roomNameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { LANGUAGE_PATTERN } from './transcript-queries.ts';
 import { termsSchema } from './vocabulary.ts';
@@ -15,6 +15,13 @@ export const CLOSING_WARNINGS: readonly number[] = [300, 60];
 
 /** The topic of the data that clients in a room get before the room is closed. */
 export const CLOSING_TOPIC = 'rtc.closing';
+
+/** The roles that enter a room with a lobby without waiting, unless its plan has others. */
+export const ENTRY_ROLES: readonly Role[] = ['host', 'moderator'];
+
+export const maxParticipants = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: MAX_UINT32, description: 'Hard cap on participants', examples: [20] }),
+);
 
 type Seconds = { readonly minimum: 0 | 1; readonly example: number };
 
@@ -56,6 +63,20 @@ export const roomPlanFields = {
       examples: [[300, 60]],
     }),
   ),
+  lobby: Type.Optional(
+    Type.Boolean({
+      description: 'Whether other roles than `roles` wait until they are admitted',
+      examples: [true],
+    }),
+  ),
+  roles: Type.Optional(
+    Type.Array(Type.Enum(ROLES), {
+      maxItems: ROLES.length,
+      uniqueItems: true,
+      description: `With a lobby, the roles that enter without waiting; default ${ENTRY_ROLES.join(' and ')}`,
+      examples: [['host', 'moderator']],
+    }),
+  ),
   vocabulary: Type.Optional(termsSchema('Names and terms for transcriptions of rooms without a vocabulary')),
   language: Type.Optional(
     Type.String({
@@ -68,11 +89,12 @@ export const roomPlanFields = {
 };
 
 const planFields = {
-  room: Type.Optional(nameSchema('The room that the plan is for', 'lesson-7')),
+  room: Type.Optional(roomNameSchema('The room that the plan is for', 'lesson-7')),
   prefix: Type.Optional(
-    nameSchema('The plan is for all rooms whose names begin so; the longest prefix wins', 'lesson-'),
+    roomNameSchema('The plan is for all rooms whose names begin so; the longest prefix wins', 'lesson-'),
   ),
   ...roomPlanFields,
+  maxParticipants,
   emptyTimeout: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -131,3 +153,13 @@ export const PlanListSchema = Type.Object(
   { $id: 'PlanList', description: 'Plans, ordered by id' },
 );
 export type PlanList = Static<typeof PlanListSchema>;
+
+/** The data that clients in a room get before it is closed, which the event room_closing has too. */
+export const RoomClosingSchema = Type.Object(
+  {
+    reason: Type.Enum(CLOSE_REASONS, { description: 'What closes the room' }),
+    closesAt: instantSchema('When it is closed'),
+    secondsLeft: Type.Integer({ description: 'Seconds until then; 0 right before the end' }),
+  },
+  { $id: 'RoomClosing', additionalProperties: true, description: 'When and why the room is closed' },
+);

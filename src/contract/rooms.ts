@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
+import { instantSchema, roomIdParameter, roomNameSchema } from './names.ts';
 import { MOST_LISTED, nextCursor, nextPageCursor, pageCursor, pageLimit } from './paging.ts';
-import { MAX_UINT32, roomPlanFields } from './plans.ts';
+import { MAX_UINT32, maxParticipants, roomPlanFields } from './plans.ts';
 
 export const RoomParams = Type.Object({ roomId: roomIdParameter });
 
@@ -19,15 +19,8 @@ export type RoomListQuery = Static<typeof RoomListQuery>;
 
 export const RoomCreateSchema = Type.Object(
   {
-    name: nameSchema('Room name, which is also its id', 'demo'),
-    maxParticipants: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_UINT32,
-        description: 'Hard cap on participants',
-        examples: [20],
-      }),
-    ),
+    name: roomNameSchema('Room name, which is also its id', 'demo'),
+    maxParticipants,
     emptyTimeout: Type.Optional(
       Type.Integer({
         minimum: 1,

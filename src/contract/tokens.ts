@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ROLES, TRACK_SOURCES } from './choices.ts';
-import { instantSchema, nameSchema } from './names.ts';
+import { instantSchema, nameSchema, roomNameSchema } from './names.ts';
 
 export const RoleSchema = Type.Enum(ROLES, {
   description:
@@ -12,7 +12,7 @@ const MAX_TTL_SECONDS = 31_536_000;
 
 export const TokenRequestSchema = Type.Object(
   {
-    roomId: nameSchema('Target room name', 'demo'),
+    roomId: roomNameSchema('Target room name', 'demo'),
     userId: nameSchema('Unique participant identity', 'ada'),
     name: nameSchema('Display name', 'Ada Lovelace'),
     role: RoleSchema,
@@ -52,6 +52,11 @@ export const TokenSchema = Type.Object(
       examples: ['wss://media.example.org'],
     }),
     expiresAt: instantSchema("The JWT's own exp"),
+    waiting: Type.Optional(
+      Type.Boolean({
+        description: 'True for a token that leads into the waiting room of a room with a lobby',
+      }),
+    ),
   },
   { $id: 'Token', description: 'What a participant needs to join a room' },
 );

@@ -91,6 +91,12 @@ function describeEvent(event: Event): Sentence | undefined {
 
 function describePlanned(event: Event): Sentence | undefined {
   switch (event.event) {
+    case 'participant_waiting':
+      return `${event.participant.identity} waits to be admitted`;
+    case 'participant_admitted':
+      return `${event.participant.identity} was admitted`;
+    case 'participant_denied':
+      return `${event.participant.identity} was denied`;
     case 'room_closing':
       return describeClosing(event.closing);
     case 'room_finished':

@@ -7,6 +7,7 @@ import type {
   RemoteTrackPublication,
   Room,
 } from '@livekit/rtc-node';
+import { readAdmission } from '../contract/read-admission.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { hideTokens } from './platform/livekit/errors.ts';
 import { toMessage } from './platform/log.ts';
@@ -23,8 +24,11 @@ export type RoomVisitOptions = {
   readonly signal: AbortSignal;
   readonly onNews: (news: RoomClientNews) => void;
   /** Called when everything else is ready. */
-  readonly issueToken: () => Promise<{ readonly url: string; readonly token: string }>;
+  readonly issueToken: () => Promise<RoomToken>;
 };
+
+/** `waiting`: it leads into the waiting room. */
+type RoomToken = { readonly url: string; readonly token: string; readonly waiting?: boolean };
 
 /**
  * Runs `rtc rooms join`: stays in a room until the end of the published media, the signal, or the end of the room. Rejects
@@ -37,7 +41,10 @@ export async function visitRoom(options: RoomVisitOptions): Promise<RoomClientEn
   const sdk = await import('@livekit/rtc-node');
   const { publication, isLooped, onNews } = options;
   const media = publication === undefined ? undefined : await openMedia(publication, process.env);
-  const { url, token } = await options.issueToken();
+  const issued = await options.issueToken();
+  const entry = issued.waiting === true ? await waitForAdmission(sdk, issued, options) : issued;
+  if (typeof entry === 'string') return entry;
+  const { url, token } = entry;
   const failed = new AbortController();
   const writer = await openWriter(options.listenTo, (error) => failed.abort(error));
   return await joinRoom(sdk, {
@@ -72,10 +79,17 @@ export type RoomClientNews =
     }
   | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
   | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
-  | { readonly type: 'reconnecting' | 'reconnected' };
+  | { readonly type: 'waiting' | 'reconnecting' | 'reconnected' };
 
 /** Why the participant is no longer in the room. */
-export type RoomClientEnd = 'stopped' | 'played' | 'room-closed' | 'removed' | 'replaced' | 'disconnected';
+export type RoomClientEnd =
+  | 'stopped'
+  | 'played'
+  | 'room-closed'
+  | 'removed'
+  | 'denied'
+  | 'replaced'
+  | 'disconnected';
 
 type RoomVisit = {
   readonly url: string;
@@ -110,7 +124,36 @@ export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomClientEn
   }
 }
 
-async function connect(room: Room, { url, token, signal }: RoomVisit): Promise<void> {
+/** Waits in the waiting room. Returns the token of the room, or why it did not come. */
+async function waitForAdmission(
+  sdk: Sdk,
+  { url, token }: RoomToken,
+  { signal, onNews }: RoomVisitOptions,
+): Promise<RoomToken | RoomClientEnd> {
+  const room = new sdk.Room();
+  const { promise, resolve } = Promise.withResolvers<RoomToken | RoomClientEnd>();
+  room.on(sdk.RoomEvent.DataReceived, (...[payload, participant, , topic]) => {
+    const admission = readAdmission(payload, { topic, participant });
+    if (admission !== undefined) resolve(admission);
+  });
+  room.on(sdk.RoomEvent.Disconnected, (reason) => {
+    const end = toEnd(sdk, reason);
+    resolve(end === 'removed' ? 'denied' : end);
+  });
+  try {
+    await connect(room, { url, token, signal });
+    onNews({ type: 'waiting' });
+    return await Promise.race([promise, stoppedBy(signal)]);
+  } finally {
+    room.removeAllListeners();
+    await room.disconnect();
+  }
+}
+
+async function connect(
+  room: Room,
+  { url, token, signal }: Pick<RoomVisit, 'url' | 'token' | 'signal'>,
+): Promise<void> {
   try {
     await untilAborted(room.connect(url, token, { autoSubscribe: false, dynacast: false }), signal);
   } catch (cause) {

@@ -128,15 +128,20 @@ class TokenRequest(_TokenRequestRequired, total=False):
     canPublishSources: list[Literal["microphone", "camera", "screen_share", "screen_share_audio"]]
 
 
-class Token(TypedDict):
-    """What a participant needs to join a room"""
-
+class _TokenRequired(TypedDict):
     # LiveKit access token (JWT), signed with the media server's key
     token: str
     # WebSocket URL of the media server
     url: str
     # The JWT's own exp
     expiresAt: str
+
+
+class Token(_TokenRequired, total=False):
+    """What a participant needs to join a room"""
+
+    # True for a token that leads into the waiting room of a room with a lobby
+    waiting: bool
 
 
 class _RoomCreateRequired(TypedDict):
@@ -167,6 +172,10 @@ class RoomCreate(_RoomCreateRequired, total=False):
     # Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
     # rtc.closing; default 300 and 60, and none for an empty list
     closingWarnings: list[int]
+    # Whether other roles than `roles` wait until they are admitted
+    lobby: bool
+    # With a lobby, the roles that enter without waiting; default host and moderator
+    roles: list[Literal["host", "moderator", "participant", "viewer"]]
     # Names and terms for transcriptions of rooms without a vocabulary
     vocabulary: list[str]
     # Language of live transcriptions that are started without one: BCP 47, or auto
@@ -286,10 +295,16 @@ class PlanPut(TypedDict, total=False):
     # Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
     # rtc.closing; default 300 and 60, and none for an empty list
     closingWarnings: list[int]
+    # Whether other roles than `roles` wait until they are admitted
+    lobby: bool
+    # With a lobby, the roles that enter without waiting; default host and moderator
+    roles: list[Literal["host", "moderator", "participant", "viewer"]]
     # Names and terms for transcriptions of rooms without a vocabulary
     vocabulary: list[str]
     # Language of live transcriptions that are started without one: BCP 47, or auto
     language: str
+    # Hard cap on participants
+    maxParticipants: int
     # Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
     emptyTimeout: int
     # Metadata of rooms that are opened without any; at most 2 KiB
@@ -326,10 +341,16 @@ class Plan(_PlanRequired, total=False):
     # Seconds before closesAt or the end of maxDuration at which everyone in the room gets data on the topic
     # rtc.closing; default 300 and 60, and none for an empty list
     closingWarnings: list[int]
+    # Whether other roles than `roles` wait until they are admitted
+    lobby: bool
+    # With a lobby, the roles that enter without waiting; default host and moderator
+    roles: list[Literal["host", "moderator", "participant", "viewer"]]
     # Names and terms for transcriptions of rooms without a vocabulary
     vocabulary: list[str]
     # Language of live transcriptions that are started without one: BCP 47, or auto
     language: str
+    # Hard cap on participants
+    maxParticipants: int
     # Seconds before an empty room is closed, unless POST /v1/rooms says otherwise
     emptyTimeout: int
     # Metadata of rooms that are opened without any; at most 2 KiB
@@ -469,6 +490,59 @@ class RoomMuted(_RoomMutedRequired, total=False):
 
     # True when there are more tracks to mute than the 1000 of one request: repeat it
     mutedTruncated: bool
+
+
+class WaitingPerson(TypedDict):
+    """Somebody who waits to be admitted"""
+
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+    # Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+    # subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.
+    role: Literal["host", "moderator", "participant", "viewer"]
+    # Since when the person has been waiting
+    waitingSince: str
+
+
+class WaitingList(TypedDict):
+    """The people who wait for a room"""
+
+    # Whether the room has a lobby now
+    lobby: bool
+    # Who waits, the longest first; at most 500 can wait
+    waiting: list[WaitingPerson]
+
+
+class AdmittedPerson(TypedDict):
+    """Somebody who was admitted, with the token of the room"""
+
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+    # Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+    # subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.
+    role: Literal["host", "moderator", "participant", "viewer"]
+    # LiveKit access token (JWT), signed with the media server's key
+    token: str
+    # WebSocket URL of the media server
+    url: str
+    # The JWT's own exp
+    expiresAt: str
+
+
+class _AdmittedListRequired(TypedDict):
+    # Whom this request has admitted
+    admitted: list[AdmittedPerson]
+
+
+class AdmittedList(_AdmittedListRequired, total=False):
+    """The people who were admitted"""
+
+    # True when more people wait than the 100 of one request: repeat it
+    admittedTruncated: bool
 
 
 class Block(TypedDict):
@@ -1436,7 +1510,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """The webhook to register"""
 
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
     # or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
@@ -1451,7 +1525,7 @@ class WebhookPatch(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1463,7 +1537,7 @@ class WebhookPut(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1796,6 +1870,86 @@ class _ParticipantLeftEventRequired(TypedDict):
 
 class ParticipantLeftEvent(_ParticipantLeftEventRequired, total=False):
     """A participant left a room."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
+class _WaitingParticipantRequired(TypedDict):
+    # The media server's id of this connection
+    sid: str
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+    # Since when the person has been waiting
+    waitingSince: str
+
+
+class WaitingParticipant(_WaitingParticipantRequired, total=False):
+    """Who waits for the room, or did"""
+
+    # Metadata of the token, or the changed one
+    metadata: str
+    # Role of the token; absent for foreign tokens
+    role: str
+
+
+class _ParticipantWaitingEventRequired(TypedDict):
+    # Event name
+    event: Literal["participant_waiting"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    participant: WaitingParticipant
+
+
+class ParticipantWaitingEvent(_ParticipantWaitingEventRequired, total=False):
+    """Somebody waits to be admitted to a room; sent once for each token."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
+class _ParticipantAdmittedEventRequired(TypedDict):
+    # Event name
+    event: Literal["participant_admitted"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    participant: WaitingParticipant
+
+
+class ParticipantAdmittedEvent(_ParticipantAdmittedEventRequired, total=False):
+    """Somebody who waited was admitted to the room."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+
+
+class _ParticipantDeniedEventRequired(TypedDict):
+    # Event name
+    event: Literal["participant_denied"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    participant: WaitingParticipant
+
+
+class ParticipantDeniedEvent(_ParticipantDeniedEventRequired, total=False):
+    """Somebody who waited was denied, and disconnected."""
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
@@ -2936,7 +3090,7 @@ BroadcastState = Literal["broadcasting", "stopped", "aborted", "failed"]
 RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 
 
-Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomClosingEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
+Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomClosingEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, ParticipantWaitingEvent, ParticipantAdmittedEvent, ParticipantDeniedEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
 GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]
@@ -3165,6 +3319,49 @@ class Operations:
             self._path("/v1/rooms/{}/mute", room_id),
             {},
             body,
+            idempotency_key,
+        )
+        return response
+
+    def list_waiting(self, room_id: str) -> WaitingList:
+        """List the people who wait for a room."""
+        response: WaitingList = self._call("GET", self._path("/v1/rooms/{}/waiting", room_id), {}, None)
+        return response
+
+    def admit_waiting(
+        self,
+        room_id: str,
+        participant_id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> AdmittedPerson:
+        """Admit somebody who waits."""
+        response: AdmittedPerson = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/waiting/{}/admit", room_id, participant_id),
+            {},
+            None,
+            idempotency_key,
+        )
+        return response
+
+    def deny_waiting(self, room_id: str, participant_id: str, *, idempotency_key: Optional[str] = None) -> None:
+        """Deny somebody who waits."""
+        self._call(
+            "POST",
+            self._path("/v1/rooms/{}/waiting/{}/deny", room_id, participant_id),
+            {},
+            None,
+            idempotency_key,
+        )
+
+    def admit_all_waiting(self, room_id: str, *, idempotency_key: Optional[str] = None) -> AdmittedList:
+        """Admit everybody who waits."""
+        response: AdmittedList = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/waiting/admit-all", room_id),
+            {},
+            None,
             idempotency_key,
         )
         return response

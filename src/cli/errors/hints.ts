@@ -90,6 +90,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
       ? `start one: rtc transcription start ${readRoomId(error.path)}; after its end, get reads it`
       : 'list them: rtc transcriptions list',
   'plan-not-found': 'list them: rtc plans list',
+  'waiting-not-found': (error) => `see who waits: rtc rooms waiting ${readRoomId(error.path)}`,
   'webhook-not-found': 'list them: rtc webhooks list',
   'delivery-not-found': (error) => `list them: rtc webhooks deliveries ${readId(error.path, 'webhooks')}`,
   'key-not-found': 'list them: rtc keys list',
@@ -101,6 +102,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'idempotency-key-reused': 'send another Idempotency-Key with another request',
   'room-closed': 'open it again: rtc rooms create ROOM; rtc rooms closed lists such rooms',
   'room-not-open-yet': 'ask again when it opens; rtc plans list shows the plans',
+  'waiting-room-full': 'admit or deny some of them first: rtc rooms waiting ROOM',
   'webhook-limit-reached':
     "delete webhooks that you do not need (rtc webhooks list, rtc webhooks delete ID), or raise the service's MAX_WEBHOOKS",
   'key-limit-reached':

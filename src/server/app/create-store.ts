@@ -15,6 +15,7 @@ import { createLeaseStore } from '../platform/storage/leases.ts';
 import { openSqlite } from '../platform/storage/sqlite/engine.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
+import { createEntryDecisionStore } from '../rooms/entry-decisions.sql.ts';
 import { createPlannedRoomStore, createPlanStore } from '../rooms/plans/plans.sql.ts';
 import { createRoomRecordStore } from '../rooms/room-records.sql.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
@@ -37,11 +38,9 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
   const registrations = new RegistrationCache(engine.clock);
   const openStores = transactionStores(engine, registrations);
   let closing: Promise<void> | undefined;
-  const connection = { db, dialect, changes, runAtCommit, readTogether };
-  const stores = new ConnectionStores(
-    { ...connection, atomically: (work) => engine.transaction(work) },
-    registrations,
-  );
+  const atomically: Connection['atomically'] = (work) => engine.transaction(work);
+  const connection = { db, dialect, changes, runAtCommit, readTogether, atomically };
+  const stores = new ConnectionStores(connection, registrations);
   return {
     changes,
     clock: engine.clock,
@@ -59,6 +58,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     blocks: calls.observe('blocks', stores.blocks),
     plans: calls.observe('plans', stores.plans),
     plannedRooms: calls.observe('plannedRooms', stores.plannedRooms),
+    entryDecisions: calls.observe('entryDecisions', stores.entryDecisions),
     audit: calls.observe('audit', stores.audit),
     keys: calls.observe('keys', stores.keys),
     idempotency: calls.observe('idempotency', stores.idempotency),
@@ -132,6 +132,9 @@ class ConnectionStores {
   }
   get plannedRooms() {
     return this.#once(createPlannedRoomStore);
+  }
+  get entryDecisions() {
+    return this.#once(createEntryDecisionStore);
   }
   get audit() {
     return this.#once(createAuditStore);

@@ -40,6 +40,7 @@ export function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<t
       failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
       turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
       plans: (limit) => purgePlans({ store, clock }, limit),
+      entryDecisions: (limit) => store.entryDecisions.purge(clock.now(), limit),
       keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
       usage: (limit) => store.usage.purge(beforeDays(USAGE_RETENTION), limit),
       ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),

@@ -8,6 +8,8 @@ import type { SelfCheckDeps } from '../health/check-self.ts';
 import { type HealthDeps, healthRoutes, selfCheckRoutes } from '../health/health-routes.ts';
 import { type MediaEventDeps, mediaEventRoutes } from '../media-events/media-event-routes.ts';
 import { type MetricsDeps, metricsRoutes } from '../metrics/metrics-routes.ts';
+import type { WaitingDeps } from '../plans/waiting.ts';
+import { waitingRoutes } from '../plans/waiting-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/reference-page.ts';
 import { broadcastRoutes } from '../recordings/broadcast-routes.ts';
@@ -41,6 +43,7 @@ export type RouteDeps = HealthDeps &
   Omit<RoomRouteDeps, 'endHelpersOfRoom'> &
   ParticipantRouteDeps &
   PlanDeps &
+  WaitingDeps &
   SelfCheckDeps &
   IssueTokenDeps &
   BroadcastDeps &
@@ -76,6 +79,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...roomRoutes({ ...deps, endHelpersOfRoom: (room) => endRecordingOfRoom(deps, room) }),
     ...planRoutes(deps),
     ...participantRoutes(deps),
+    ...waitingRoutes(deps),
     ...blockRoutes(deps),
     ...recordingRoutes(deps),
     ...broadcastRoutes(deps),

@@ -33,6 +33,7 @@ export async function erasePerson(
   const events = await repeat(0, (after) => erasure.eraseEvents(person, after));
   const start: AuditPlace = { occurredAt: 0, id: '' };
   const auditEntries = await repeat(start, (after) => erasure.eraseAuditIds(person, after));
+  await store.entryDecisions.forget(person);
   const ofBlocks = await endBlocks({ store, clock }, person);
   let presentIn = 0;
   const connections = await repeat('', async (after) => {

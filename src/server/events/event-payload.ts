@@ -14,6 +14,8 @@ export type EventSubject = {
     readonly metadata?: string;
     readonly role?: string;
     readonly leaveReason?: LeaveReason;
+    /** ISO 8601. */
+    readonly waitingSince?: string;
   };
   readonly track?: Readonly<Record<string, unknown>>;
   readonly recording?: EventRecording;

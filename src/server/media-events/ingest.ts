@@ -1,5 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { removeTooEarly } from '../plans/follow-plan.ts';
+import { isWaitingRoom } from '../../contract/names.ts';
+import { removeUnplanned } from '../plans/follow-plan.ts';
+import { receiveWaiting, type WaitingDeps } from '../plans/waiting.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
@@ -25,6 +27,7 @@ export type Ingest = {
 };
 
 export type IngestDeps = RecordMediaDeps &
+  WaitingDeps &
   MeasureDeps &
   RemoveBlockedDeps &
   EnforceDeps & {
@@ -45,17 +48,21 @@ export function createIngest(deps: IngestDeps): Ingest {
   });
   const intake = new EventIntake({
     clock: deps.clock,
-    record: async (event) => await batcher.add(await measureRecording(deps, event)),
+    record: async (event) => {
+      if (isWaitingRoom(event.room?.name)) await receiveWaiting(deps, event);
+      else await batcher.add(await measureRecording(deps, event));
+    },
     onRefused: deps.onRefused,
   });
   return {
     ingest: async (received) => {
       // Read before any wait for a commit: it says where in its second the event lies.
       const event = { ...received, receivedAt: deps.clock.now() };
+      if (isWaitingRoom(event.room?.name)) return await intake.ingest(event);
       // Both run at once, without waiting for the commit of the event.
       deps.background(removeWhenBlocked(deps, event));
       deps.background(enforceEntry(deps, event));
-      deps.background(removeTooEarly(deps, event));
+      deps.background(removeUnplanned(deps, event));
       // Events of several requests share a commit: each keeps its own trace.
       const traced = { ...event, traceparent: deps.tracing?.current() };
       await intake.ingest(await markBlocked(deps, traced));

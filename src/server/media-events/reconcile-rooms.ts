@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { isWaitingRoom } from '../../contract/names.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
@@ -8,6 +9,7 @@ import { PresenceBatch } from '../events/presence-batch.ts';
 import { learnMetadata, withChangedMetadata } from '../events/room-metadata.ts';
 import type { ListedRoom, ParticipantSession, RoomSession } from '../events/store.ts';
 import { endPlans, followPlan } from '../plans/follow-plan.ts';
+import { sweepWaitingRooms, type WaitingDeps } from '../plans/waiting.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
 import { forEachConcurrently, splitByWeight } from '../platform/jobs/concurrently.ts';
 import { type FindPlan, findPlans } from '../rooms/plans/plans.ts';
@@ -47,7 +49,7 @@ import type { MediaEventStores } from './stores.ts';
  * full check: tracks, and participants of which as many left as joined, do not show in a count.
  */
 
-export type ReconcileDeps = AlignDeps & OrphanDeps;
+export type ReconcileDeps = AlignDeps & OrphanDeps & WaitingDeps;
 
 /** `all` also compares participants and tracks where no count differs. */
 export type Extent = 'all' | 'differing';
@@ -73,9 +75,11 @@ const GATHER_MS = 5_000;
 export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promise<number> {
   const sessions = await deps.store.presence.listOpenRooms();
   const counts = await deps.store.presence.countPresentIn(sessions.map(({ sid }) => sid));
-  const listed = await deps.mediaServer.listRooms();
-  const checked = deps.orphans.nextToCheck(listed);
-  const revived = await reviveOrphans(deps, { listed, checked, counts });
+  const all = await deps.mediaServer.listRooms();
+  const checked = deps.orphans.nextToCheck(all);
+  const revived = await reviveOrphans(deps, { listed: all, checked, counts });
+  const listed = all.filter(({ name }) => !isWaitingRoom(name));
+  const waitingRooms = all.filter(({ name }) => isWaitingRoom(name));
   const known = new Map(sessions.map((session) => [session.sid, session]));
   const waiting = deps.missingSince.rooms;
   const countPeople = ({ sid }: Pick<Room, 'sid'>): number => counts.get(sid) ?? 0;
@@ -95,6 +99,7 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   const closed = await withoutServed(deps, gone, listed);
   const differing = await compareAll(deps, { toRead, empty, closed, revived, countPeople });
   deps.missingSince.endRound();
+  await sweepWaitingRooms(deps, waitingRooms);
   return differing;
 }
 

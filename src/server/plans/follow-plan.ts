@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
-import { readEntryFrom } from '../rooms/entry.ts';
+import { mustWait, readEntryFrom } from '../rooms/entry.ts';
 import type { FindPlan } from '../rooms/plans/plans.ts';
 import { isHelper } from '../rooms/room-records.ts';
 import type { RoomStores } from '../rooms/store.ts';
@@ -88,22 +88,27 @@ export type RemoveEarlyDeps = {
   readonly log: Log;
 };
 
-/** Removes somebody who has just joined with a token from before the plan, while the room is not open yet. Never rejects. */
-export async function removeTooEarly(
+/**
+ * Removes somebody who has just joined with a token from before the plan: the room is not open yet, or the person must wait.
+ * Whoever comes with a token of another program has no role of ours, and does not wait. Never rejects.
+ */
+export async function removeUnplanned(
   { findPlan, clock, mediaServer, log }: RemoveEarlyDeps,
   { type, room, participant }: MediaEvent,
 ): Promise<void> {
   if (type !== 'participant_joined' || room === undefined || participant === undefined) return;
-  const { kind, isHidden, identity } = participant;
+  const { kind, isHidden, identity, role, admission } = participant;
   if (isHelper({ kind, permission: { hidden: isHidden } })) return;
   // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
   if (nameFault(room.name) !== undefined) return;
   try {
     const plan = await findPlan(room.name);
-    if (plan === undefined || readEntryFrom(plan) <= clock.now()) return;
+    if (plan === undefined) return;
+    const isKeptWaiting = role !== undefined && admission === undefined && mustWait(plan, role);
+    if (readEntryFrom(plan) <= clock.now() && !isKeptWaiting) return;
     await mediaServer.removeParticipant(room.name, identity);
   } catch (err) {
     if (err instanceof ServiceError && err.code === 'participant-not-found') return;
-    log.warn({ err }, 'removing somebody who joined before the room opens failed');
+    log.warn({ err }, 'removing somebody who joined although the plan does not allow it failed');
   }
 }

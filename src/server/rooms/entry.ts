@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { PlanSettings } from '../../contract/plans.ts';
+import { ENTRY_ROLES, type PlanSettings } from '../../contract/plans.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { toInstant } from '../platform/clock.ts';
 import type { RoomRecord } from './store.ts';
@@ -69,6 +69,11 @@ export function requirePlannedEntry(plan: PlanSettings | undefined, room: string
       extensions: { closedUntil: null, closesAt: new Date(closesAt).toISOString() },
     },
   );
+}
+
+/** Whether somebody of this role waits until being admitted. */
+export function mustWait(plan: PlanSettings | undefined, role: string): boolean {
+  return plan?.lobby === true && !(plan.roles ?? ENTRY_ROLES).some((one) => one === role);
 }
 
 /** Returns when people may join (Unix milliseconds); -Infinity without opensAt. */

@@ -1,4 +1,5 @@
 import { isOfRooms, type RoomPrefixes } from '../../contract/keys.ts';
+import { isWaitingRoom } from '../../contract/names.ts';
 import { MOST_LISTED } from '../../contract/paging.ts';
 import type { Room, RoomList } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -64,13 +65,18 @@ export async function listRooms(
 export async function listAllRooms(deps: ListRoomsDeps): Promise<Buffer> {
   const { mediaServer, recentCounts, sharedRooms } = deps;
   return await sharedRooms.readList(async () => {
-    const rooms = await mediaServer.listRooms();
+    const rooms = await listCalls(mediaServer);
     const isWhole = rooms.length <= MOST_LISTED;
     const list = isWhole
       ? { rooms: rooms.map(recentCounts.correct) }
       : await listRooms(deps, { rooms: undefined });
     return Buffer.from(JSON.stringify(list));
   });
+}
+
+/** Nobody is in a call in a waiting room. */
+async function listCalls(mediaServer: Pick<MediaServer, 'listRooms'>): Promise<readonly Room[]> {
+  return (await mediaServer.listRooms()).filter(({ name }) => !isWaitingRoom(name));
 }
 
 function byName(a: Room, b: Room): number {
@@ -142,7 +148,7 @@ export function createSharedRooms(clock: Pick<Clock, 'monotonic' | 'now'>): Shar
     let rooms: readonly Room[] | undefined;
     const known = await names.read(maxAgeMs, async () => {
       const at = clock.now();
-      rooms = await source.mediaServer.listRooms();
+      rooms = await listCalls(source.mediaServer);
       // Sorting the names alone takes less time than sorting all rooms.
       return { names: rooms.map(({ name }) => name).toSorted(), at };
     });

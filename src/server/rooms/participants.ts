@@ -18,6 +18,7 @@ import type { MediaServer, ParticipantChange, ParticipantEntry } from '../platfo
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
 import { type BlockIdentityDeps, type BlockRequest, blockIdentity } from './blocks/blocks.ts';
 import { findRoom, type MediaDeps } from './rooms.ts';
+import { disconnectWaiting } from './waiting-room.ts';
 
 export type ParticipantDeps = MediaDeps & {
   /** Returns which of these sids have left: a media server continues to list the participants of a dead process. */
@@ -323,7 +324,10 @@ export async function removeParticipant(
   deps: ParticipantDeps & BlockIdentityDeps,
   { room, identity, block }: Removal,
 ): Promise<boolean> {
-  if (block !== undefined) await blockIdentity(deps, { room, identity }, block);
+  if (block !== undefined) {
+    await blockIdentity(deps, { room, identity }, block);
+    await disconnectWaiting(deps, { room, identity });
+  }
   try {
     await findParticipant(deps, room, identity);
     await deps.mediaServer.removeParticipant(room, identity);

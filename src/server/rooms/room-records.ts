@@ -73,6 +73,7 @@ export function toRoomConfig(
       ? {}
       : { emptyTimeout: plan.emptyTimeout, departureTimeout: plan.emptyTimeout }),
     ...(plan?.metadata === undefined ? {} : { metadata: plan.metadata }),
+    ...(plan?.maxParticipants === undefined ? {} : { maxParticipants: plan.maxParticipants }),
     ...(maxParticipants === null ? {} : { maxParticipants }),
     ...(emptyTimeout === null ? {} : { emptyTimeout }),
     ...(departureTimeout === null ? {} : { departureTimeout }),

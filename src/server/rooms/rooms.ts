@@ -5,7 +5,14 @@ import type { Clock } from '../platform/clock.ts';
 import { gotNoResponse } from '../platform/livekit/errors.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import { decideEntry } from './entry.ts';
-import { checkPlan, type FindNamedPlan, mergePlans, pickPlan, toSubject } from './plans/plans.ts';
+import {
+  checkPlan,
+  type FindNamedPlan,
+  type FindPlan,
+  mergePlans,
+  pickPlan,
+  toSubject,
+} from './plans/plans.ts';
 import {
   type FindRoomRecord,
   type KeptClosed,
@@ -17,6 +24,7 @@ import {
   rememberSettings,
 } from './room-records.ts';
 import type { RoomRecord, RoomStores } from './store.ts';
+import { closeWaitingRoom } from './waiting-room.ts';
 
 export type MediaDeps = { readonly mediaServer: MediaServer };
 
@@ -31,6 +39,7 @@ export type DeleteRoomDeps = MediaDeps &
   RecordDeps & {
     /** Ends what acts for the room without being in it yet, and would make the room anew by joining it. */
     readonly endHelpersOfRoom: (name: string) => Promise<void>;
+    readonly findPlan: FindPlan;
   };
 
 /**
@@ -42,10 +51,20 @@ export async function deleteRoom(deps: DeleteRoomDeps, name: string, kept?: Kept
   if (kept === undefined) await markClosing(deps, name);
   else await markKeptClosed(deps, name, kept);
   await deps.endHelpersOfRoom(name);
+  await endWaiting(deps, name);
   try {
     await deleteOpenRoom(deps, name);
   } catch (error) {
     if (kept === undefined || !isRoomNotFound(error)) throw error;
+  }
+}
+
+/** Those who wait for the room are disconnected with everyone in it. */
+async function endWaiting(deps: DeleteRoomDeps, room: string): Promise<void> {
+  try {
+    if ((await deps.findPlan(room))?.lobby === true) await closeWaitingRoom(deps, room);
+  } catch (err) {
+    deps.log.warn({ err }, 'people who wait for a closed room could not be disconnected');
   }
 }
 
@@ -236,7 +255,7 @@ async function createOnce(
   const [earlier] = await mediaServer.listRooms([request.name]);
   const room = await mediaServer.createRoom({
     name: request.name,
-    maxParticipants: request.maxParticipants,
+    maxParticipants: request.maxParticipants ?? plan?.maxParticipants,
     emptyTimeout: request.emptyTimeout ?? plan?.emptyTimeout,
     departureTimeout: request.emptyTimeout ?? plan?.emptyTimeout,
     metadata: request.metadata ?? plan?.metadata,

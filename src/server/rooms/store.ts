@@ -171,11 +171,43 @@ export interface PlannedRoomStore {
   purge(before: number): Promise<void>;
 }
 
+/** Whether somebody who waited was admitted. It is about one token that leads into a waiting room. */
+export type EntryDecision = {
+  /** Id of that token: see waiting-room.ts. */
+  readonly waitingId: string;
+  readonly room: string;
+  readonly identity: string;
+  readonly outcome: 'admitted' | 'denied';
+  /** The person as the token of the room needs it, as JSON text; null for somebody who was denied. */
+  readonly person: string | null;
+  readonly decidedAt: number;
+  /** Until when it counts: no token of the person is valid for longer. */
+  readonly keptUntil: number;
+};
+
+export interface EntryDecisionStore {
+  /** Stores the decision, unless there is one about this token. Returns the one that counts, and whether it is this one. */
+  decide(decision: EntryDecision): Promise<{ readonly decision: EntryDecision; readonly isNew: boolean }>;
+  /** Returns what was decided about these tokens. */
+  findAll(waitingIds: readonly string[]): Promise<readonly EntryDecision[]>;
+  /** Returns what was decided about the person last, as far as it counts at `now`. */
+  findLast(person: RoomPerson, now: number): Promise<EntryDecision | undefined>;
+  /** Lets the decision count until this instant, or for as long as before. */
+  extend(waitingId: string, keptUntil: number): Promise<void>;
+  /** Deletes what was decided about the identity, in all rooms without a room. */
+  forget(person: { readonly identity: string; readonly room: string | undefined }): Promise<void>;
+  /** Deletes at most `limit` decisions that ended before `before`. Returns their number. */
+  purge(before: number, limit: number): Promise<number>;
+}
+
+export type RoomPerson = { readonly room: string; readonly identity: string };
+
 export interface RoomStores {
   readonly rooms: RoomRecordStore;
   readonly plans: PlanStore;
   readonly plannedRooms: PlannedRoomStore;
   readonly blocks: BlockStore;
+  readonly entryDecisions: EntryDecisionStore;
 }
 
 export type ClosedQuery = LastingQuery<RoomKey> & {

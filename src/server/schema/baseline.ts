@@ -284,6 +284,14 @@ function planTables({ text, integer }: ColumnTypes): Statements {
       "closeReason" ${text}, "dueAt" ${integer}
     )`,
     sql`create index "plannedRoomsDue" on "plannedRooms" ("dueAt") where "dueAt" is not null`,
+    sql`create table "entryDecisions" (
+      "waitingId" ${text} not null primary key,
+      "room" ${text} not null, "identity" ${text} not null,
+      "outcome" ${text} not null, "person" ${text},
+      "decidedAt" ${integer} not null, "keptUntil" ${integer} not null
+    )`,
+    sql`create index "entryDecisionsOfPerson" on "entryDecisions" ("identity", "room")`,
+    sql`create index "entryDecisionsEnding" on "entryDecisions" ("keptUntil")`,
   ];
 }
 

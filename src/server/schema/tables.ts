@@ -10,7 +10,7 @@ import type {
 import type { Connection as StorageConnection } from '../platform/storage/engine.ts';
 import type { Numbered } from '../platform/storage/row-cache.ts';
 import type { Recording } from '../recordings/store.ts';
-import type { Block, PlannedRoom, PlanRecord, RoomRecord } from '../rooms/store.ts';
+import type { Block, EntryDecision, PlannedRoom, PlanRecord, RoomRecord } from '../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
 import type { UsageRow } from '../usage/store.ts';
@@ -40,6 +40,7 @@ export type Tables = {
   readonly rooms: Numbered<RoomRecord>;
   readonly plans: Numbered<PlanRecord>;
   readonly plannedRooms: PlannedRoom;
+  readonly entryDecisions: EntryDecision;
   readonly idempotentRequests: IdempotentRequest;
   readonly apiKeys: ApiKeyRow;
   readonly auditEntries: AuditRow;

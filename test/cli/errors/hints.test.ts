@@ -121,17 +121,17 @@ describe('an invalid argument of', () => {
     [['rooms', 'lst'], "unknown command 'rooms lst', did you mean list?", 'see: rtc rooms --help'],
     [
       ['--profile', 'dev', 'rooms'],
-      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, closed, delete',
+      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, waiting, admit, deny, closed, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--watch', 'list'],
-      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, closed, delete',
+      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, waiting, admit, deny, closed, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--profile'],
-      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, closed, delete',
+      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, waiting, admit, deny, closed, delete',
       'see: rtc rooms --help',
     ],
     [

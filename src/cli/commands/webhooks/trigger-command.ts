@@ -157,6 +157,9 @@ const ROOM_SID = 'RM_sampleSampleSa';
 const MEETING_MS = 60_000;
 const ADA = { sid: 'PA_sampleSampleSa', identity: 'ada', name: 'Ada Lovelace' };
 const ADA_WITH_ACCESS = { ...ADA, metadata: '{"team":"blue"}', role: 'host' };
+const waiting = ({ startedAt }: Moments) => ({
+  participant: { ...ADA_WITH_ACCESS, role: 'participant', waitingSince: startedAt },
+});
 const MICROPHONE = {
   sid: 'TR_sampleSampleSa',
   type: 'AUDIO',
@@ -208,6 +211,9 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
     numParticipants: 1,
     subject: ({ now }) => ({ closing: { reason: 'closes_at', closesAt: now, secondsLeft: 0 } }),
   },
+  participant_waiting: { numParticipants: 1, subject: waiting },
+  participant_admitted: { numParticipants: 1, subject: waiting },
+  participant_denied: { numParticipants: 1, subject: waiting },
   room_join_refused: { numParticipants: 0, subject: () => ({ participant: ADA, closedUntil: null }) },
   track_published: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },
   track_unpublished: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },

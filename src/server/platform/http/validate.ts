@@ -5,7 +5,7 @@ import { Settings } from 'typebox/system';
 import { blockDurationFault } from '../../../contract/blocks.ts';
 import { streamUrlFault } from '../../../contract/broadcasts.ts';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
-import { metadataFault, nameFault } from '../../../contract/names.ts';
+import { metadataFault, nameFault, roomNameFault } from '../../../contract/names.ts';
 import { isObject, readMembers, readTexts } from '../../../contract/unknown-value.ts';
 import { termFault } from '../../../contract/vocabulary.ts';
 import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
@@ -53,6 +53,7 @@ export function compileValidator(schema: TSchema, place: Place): Validate {
 const FORMAT_ERRORS: Readonly<Record<string, (text: string) => string | undefined>> = {
   'block-duration': blockDurationFault,
   'livekit-name': nameFault,
+  'livekit-room': roomNameFault,
   term: termFault,
   'livekit-metadata': metadataFault,
   'stream-url': streamUrlFault,

@@ -128,6 +128,8 @@ function toParticipant(info: ParticipantInfo, type: string): MediaEventParticipa
     metadata: info.joinedAt === 0n ? undefined : info.metadata,
     role: info.attributes['rtc.role'],
     keyId: info.attributes['rtc.key'],
+    ...('rtc.admission' in info.attributes && { admission: info.attributes['rtc.admission'] }),
+    ...('rtc.waiting' in info.attributes && { attributes: info.attributes }),
     leaveReason: type === 'participant_left' ? (LEAVE_REASONS[info.disconnectReason] ?? 'lost') : undefined,
   };
 }

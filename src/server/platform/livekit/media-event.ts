@@ -46,6 +46,10 @@ export type MediaEventParticipant = {
   readonly role?: string | undefined;
   /** API key whose token the participant had; undefined for the root key and for another program. */
   readonly keyId?: string | undefined;
+  /** The token with which the participant waited to be admitted; undefined for somebody who did not wait. */
+  readonly admission?: string | undefined;
+  /** Only of somebody who waits now. */
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
   /** Only with participant_left. */
   readonly leaveReason?: LeaveReason | undefined;
 };

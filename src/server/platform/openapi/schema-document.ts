@@ -177,6 +177,7 @@ const NO_CONTROL_CHARACTERS = `^[^${CONTROL}]*$`;
 export const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
   'block-duration': '^(?:forever|[1-9][0-9]{0,8})$',
   'livekit-name': NO_CONTROL_CHARACTERS,
+  'livekit-room': NO_CONTROL_CHARACTERS,
   term: NO_CONTROL_CHARACTERS,
   'stream-url': '^(?:rtmps?|srt)://[!-~]+$',
   'webhook-url': `^[Hh][Tt][Tt][Pp][Ss]?://[^\\s${CONTROL}\\\\]+$`,

@@ -170,7 +170,11 @@ type SavedPlan = {
 };
 
 /** What a room gets when it is opened. */
-const FIELDS_OF_OPENING = ['emptyTimeout', 'metadata'] as const satisfies readonly (keyof PlanSettings)[];
+const FIELDS_OF_OPENING = [
+  'emptyTimeout',
+  'maxParticipants',
+  'metadata',
+] as const satisfies readonly (keyof PlanSettings)[];
 
 /**
  * Stores the plan in place of the one with this id, if any. A plan that is stored already stays as it is. Throws conflict for

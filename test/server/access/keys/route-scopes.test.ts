@@ -48,9 +48,13 @@ describe('the scopes of routes', () => {
 
   it('are those of the table in the documentation', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../../docs/keys.md'), 'utf8');
-    const rows = page.split('\n').filter((line) => /^\| (GET|POST|PUT|PATCH|DELETE) /.test(line));
+    const rows = page.split('\n').flatMap((line) => {
+      const [, scopes, requests = ''] =
+        /^\| ([a-z ]+) \| ((?:GET|POST|PUT|PATCH|DELETE) .*) \|$/.exec(line) ?? [];
+      return scopes === undefined ? [] : requests.split(', ').map((request) => `${request}: ${scopes}`);
+    });
     const expected = operations.map(
-      ({ method, path, scopes }) => `| ${method} ${path} | ${scopes.join(' or ')} |`,
+      ({ method, path, scopes }) => `${method} ${path}: ${scopes.join(' or ')}`,
     );
     expect(rows.toSorted()).toEqual(expected.toSorted());
   });

@@ -10,6 +10,7 @@ import {
   recordMediaEvents,
 } from '../../../../src/server/media-events/record-media-events.ts';
 import type { MediaEventStores } from '../../../../src/server/media-events/stores.ts';
+import type { WaitingDeps } from '../../../../src/server/plans/waiting.ts';
 import type {
   MediaEvent,
   MediaEventParticipant,
@@ -46,7 +47,9 @@ export type StoredPayload = {
 export type EventStage = {
   readonly store: Store;
   readonly clock: ManualClock;
-  readonly deps: AppendEventsDeps<MediaEventStores> & Pick<RecordMediaDeps, 'findRoomRecord' | 'findPlan'>;
+  readonly deps: AppendEventsDeps<MediaEventStores> &
+    Pick<RecordMediaDeps, 'findRoomRecord' | 'findPlan'> &
+    Pick<WaitingDeps, 'findNamedPlan' | 'findBlock' | 'mediaUrl' | 'tokenSigner'>;
   /** Stores the events in one transaction, like a batch of the ingest. */
   readonly receive: (...events: readonly MediaEvent[]) => Promise<void>;
   /** Does the same with the events of rooms that nobody has locked, and returns the others. */
@@ -74,7 +77,8 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
   const deps = {
     ...{ store, clock, ids: systemIds, dispatcher: NO_DISPATCHER, instanceId: 'test' },
     findRoomRecord,
-    findPlan: createFindPlan(findNamedPlan, findRoomRecord),
+    ...{ findNamedPlan, findPlan: createFindPlan(findNamedPlan, findRoomRecord) },
+    ...{ findBlock: () => undefined, mediaUrl: 'ws://media.test', tokenSigner: { sign: () => 'token' } },
   };
   const recordDeps = { ...deps, mediaServer: NO_MEDIA_SERVER };
   const storedEvents = async () => {

@@ -7,6 +7,7 @@ import type { Ingress } from '../../../../../src/contract/ingress.ts';
 import type { Key } from '../../../../../src/contract/keys.ts';
 import type { RecordingStart } from '../../../../../src/contract/recordings.ts';
 import type { SessionList } from '../../../../../src/contract/sessions.ts';
+import type { Token } from '../../../../../src/contract/tokens.ts';
 import type { LiveStarted, PostQueued } from '../../../../../src/contract/transcription.ts';
 import type { Webhook } from '../../../../../src/contract/webhooks.ts';
 import { openStore } from '../../../../../src/server/app/create-store.ts';
@@ -86,6 +87,7 @@ async function play(scene: Scene): Promise<void> {
   await endMeeting(scene, egressId);
   await keepClosed(scene);
   await closeByPlan(scene);
+  await waitInLobby(scene);
   await findNothing(recorder);
 }
 
@@ -334,6 +336,35 @@ async function closeByPlan({ recorder, stage, receiver }: Scene): Promise<void> 
   await receiver.waitFor(({ body }) => body.event === 'room_closing');
   await recorder.send('deletePlan', { path });
   await recorder.send('getPlan', { path, fails: 'plan-not-found' });
+}
+
+/** Nobody connects to the embedded media server by a token alone, so its claims are taken from it. */
+async function waitInLobby({ recorder, stage, receiver }: Scene): Promise<void> {
+  const path = { roomId: 'visit-7' };
+  const ada = { ...path, participantId: 'ada' };
+  const { service, media } = stage;
+  await service.call('PUT', '/v1/plans/visits', { body: { prefix: 'visit-', lobby: true } });
+  const untilTold = (event: string, count = 1) =>
+    waitFor(async () => receiver.received.filter(({ body }) => body.event === event).length >= count);
+  const arrive = async (count: number) => {
+    const body = { ...TOKEN, roomId: 'visit-7', role: 'participant' };
+    const { token } = (await service.call('POST', '/v1/token', { body })).json as Token;
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    const { sub: identity, metadata, attributes, video } = claims;
+    media.control.join(video.room, { identity, metadata, attributes, hidden: true });
+    await untilTold('participant_waiting', count);
+    return video.room;
+  };
+  media.control.leave(await arrive(1), 'ada');
+  await arrive(2);
+  await recorder.send('listWaiting', { path });
+  await recorder.send('denyWaiting', { path: ada });
+  await untilTold('participant_denied');
+  await recorder.send('admitWaiting', { path: ada, fails: 'waiting-not-found' });
+  await arrive(3);
+  await recorder.send('admitWaiting', { path: ada });
+  await untilTold('participant_admitted');
+  await recorder.send('admitAllWaiting', { path });
 }
 
 async function findNothing(recorder: ExchangeRecorder): Promise<void> {

@@ -40,6 +40,7 @@ const INSTANTS: Readonly<Record<string, number>> = {
   timestamp: 4_180,
   startedAt: 10_000,
   mediaStartedAt: 12_600,
+  waitingSince: 9_000,
   stoppedAt: 71_500,
   endedAt: 73_100,
   occurredAt: 73_500,

@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox';
+import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
+import { RoleSchema, TokenSchema } from './tokens.ts';
+
+/*
+ * Whoever has no role of those that enter a room with a lobby waits in a room of the media server of its own, whose name the
+ * service derives (WAITING_ROOM_PREFIX), until a host, a moderator or a back end admits or denies the person.
+ */
+
+/** As many people may wait for a room. */
+export const MOST_WAITING = 500;
+
+/** People whom one request admits. */
+export const MOST_ADMITTED = 100;
+
+export const WaitingParams = Type.Object({
+  roomId: roomIdParameter,
+  participantId: nameSchema('Identity of the person who waits', 'ada'),
+});
+
+const personFields = {
+  identity: Type.String({ description: 'Identity of the token (userId)', examples: ['ada'] }),
+  name: Type.String({ description: 'Display name', examples: ['Ada Lovelace'] }),
+  role: RoleSchema,
+};
+
+export const WaitingPersonSchema = Type.Object(
+  { ...personFields, waitingSince: instantSchema('Since when the person has been waiting') },
+  { $id: 'WaitingPerson', description: 'Somebody who waits to be admitted' },
+);
+export type WaitingPerson = Static<typeof WaitingPersonSchema>;
+
+export const WaitingListSchema = Type.Object(
+  {
+    lobby: Type.Boolean({ description: 'Whether the room has a lobby now' }),
+    waiting: Type.Array(WaitingPersonSchema, {
+      description: `Who waits, the longest first; at most ${MOST_WAITING} can wait`,
+    }),
+  },
+  { $id: 'WaitingList', description: 'The people who wait for a room' },
+);
+export type WaitingList = Static<typeof WaitingListSchema>;
+
+const { token, url, expiresAt } = TokenSchema.properties;
+
+export const AdmittedPersonSchema = Type.Object(
+  { ...personFields, token, url, expiresAt },
+  {
+    $id: 'AdmittedPerson',
+    description: 'Somebody who was admitted, with the token of the room',
+  },
+);
+export type AdmittedPerson = Static<typeof AdmittedPersonSchema>;
+
+export const AdmittedListSchema = Type.Object(
+  {
+    admitted: Type.Array(AdmittedPersonSchema, { description: 'Whom this request has admitted' }),
+    admittedTruncated: Type.Optional(
+      Type.Boolean({
+        description: `True when more people wait than the ${MOST_ADMITTED} of one request: repeat it`,
+      }),
+    ),
+  },
+  { $id: 'AdmittedList', description: 'The people who were admitted' },
+);
+export type AdmittedList = Static<typeof AdmittedListSchema>;
+
+/** The data that somebody who waits gets when admitted. */
+export const AdmissionSchema = Type.Object(
+  { roomId: Type.String({ description: 'Room name', examples: ['demo'] }), token, url, expiresAt },
+  { $id: 'Admission', description: 'The token of the room, for somebody who was admitted to it' },
+);
+export type Admission = Static<typeof AdmissionSchema>;
