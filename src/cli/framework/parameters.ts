@@ -11,6 +11,7 @@ export type Listed =
   | 'rooms'
   | 'participants'
   | 'blocks'
+  | 'waiting'
   | 'plans'
   | 'ingress'
   | 'recordings'

@@ -1,7 +1,16 @@
-import { MAX_PLAN_SECONDS } from '../../contract/choices.ts';
+import { MAX_PLAN_SECONDS, ROLES, type Role } from '../../contract/choices.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
 import { futureMoment } from './moments.ts';
-import { asText, listOption, notEmpty, option, wholeSeconds } from './parameters.ts';
+import {
+  asText,
+  choice,
+  flag,
+  listOption,
+  notEmpty,
+  option,
+  wholeNumber,
+  wholeSeconds,
+} from './parameters.ts';
 
 /** Options that `rtc plans set` and `rtc rooms create` share: what is planned for a room. */
 export const PLAN_OPTIONS = {
@@ -29,6 +38,10 @@ export const PLAN_OPTIONS = {
     'durations before the end at which people are told, such as 5m,1m; none for no warning',
     { parse: warnings },
   ),
+  lobby: flag('--lobby', 'people of other roles wait until they are admitted'),
+  roles: option('--roles <list>', 'roles that do not wait, such as host,moderator; none for no role', {
+    parse: roleList,
+  }),
   vocabulary: listOption('--term <text>', 'name or term for transcriptions'),
   language: option('--language <tag>', 'language of transcriptions that are started without one', {
     parse: notEmpty,
@@ -37,6 +50,9 @@ export const PLAN_OPTIONS = {
 
 /** Settings of rooms that plans have too. */
 export const ROOM_SETTINGS = {
+  maxParticipants: option('--max-participants <n>', 'maximum number of participants', {
+    parse: wholeNumber(1, 4_294_967_295),
+  }),
   emptyTimeout: option(
     '--empty-timeout <duration>',
     'close the room after it has been empty for this long, such as 10m',
@@ -52,13 +68,23 @@ function warnings(text: string): readonly number[] {
   return text === 'none' ? [] : text.split(',').map(wholeSeconds(1, 86_400));
 }
 
+const { parse: parseRole } = choice(ROLES);
+
+function roleList(text: string): readonly Role[] {
+  return text === 'none' ? [] : text.split(',').map(parseRole);
+}
+
 type Input = {
+  readonly lobby: boolean;
+  readonly roles: readonly Role[] | undefined;
   readonly opensAt: ((nowMs: number) => string) | undefined;
   readonly closesAt: ((nowMs: number) => string) | undefined;
   readonly closingWarnings: readonly number[] | undefined;
   readonly vocabulary: readonly string[];
 } & {
-  readonly [Name in 'maxDuration' | 'soloTimeout' | 'earlyJoin' | 'emptyTimeout']: number | undefined;
+  readonly [Name in 'maxDuration' | 'soloTimeout' | 'earlyJoin' | 'emptyTimeout' | 'maxParticipants']:
+    | number
+    | undefined;
 } & {
   readonly [Name in 'language' | 'metadata']: string | undefined;
 };
@@ -66,10 +92,12 @@ type Input = {
 /** Returns the settings that were given. */
 export function readPlanSettings(input: Input, nowMs: number): PlanSettings {
   const { opensAt, closesAt, closingWarnings, vocabulary } = input;
-  const { maxDuration, soloTimeout, earlyJoin, emptyTimeout, metadata, language } = input;
+  const { maxDuration, soloTimeout, earlyJoin, emptyTimeout, metadata, language, maxParticipants } = input;
   const settings = {
     ...{ opensAt: opensAt?.(nowMs), closesAt: closesAt?.(nowMs) },
-    ...{ maxDuration, soloTimeout, earlyJoin, emptyTimeout, metadata, language },
+    ...{ maxDuration, soloTimeout, earlyJoin, emptyTimeout, metadata, language, maxParticipants },
+    lobby: input.lobby ? true : undefined,
+    roles: input.roles && [...input.roles],
     closingWarnings: closingWarnings && [...closingWarnings],
     vocabulary: vocabulary.length === 0 ? undefined : [...vocabulary],
   };

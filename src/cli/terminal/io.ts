@@ -155,7 +155,14 @@ export type RoomVisit = {
   readonly signal: AbortSignal;
   readonly onNews: (news: RoomVisitNews) => void;
   /** Called when everything else is ready. */
-  readonly issueToken: () => Promise<{ readonly url: string; readonly token: string }>;
+  readonly issueToken: () => Promise<RoomVisitToken>;
+};
+
+/** `waiting`: it leads into the waiting room. */
+export type RoomVisitToken = {
+  readonly url: string;
+  readonly token: string;
+  readonly waiting?: boolean;
 };
 
 export type RoomPublication =
@@ -177,9 +184,16 @@ export type RoomVisitNews =
     }
   | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
   | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
-  | { readonly type: 'reconnecting' | 'reconnected' };
+  | { readonly type: 'waiting' | 'reconnecting' | 'reconnected' };
 
-export type RoomVisitEnd = 'stopped' | 'played' | 'room-closed' | 'removed' | 'replaced' | 'disconnected';
+export type RoomVisitEnd =
+  | 'stopped'
+  | 'played'
+  | 'room-closed'
+  | 'removed'
+  | 'denied'
+  | 'replaced'
+  | 'disconnected';
 
 /** `rtc stt`: the speech models of this machine. */
 export type SpeechModels = {

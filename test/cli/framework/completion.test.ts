@@ -37,7 +37,24 @@ async function complete(
 describe('completion', () => {
   it.each([
     ['ro', ['rooms']],
-    ['rooms ', ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'join', 'closed', 'delete']],
+    [
+      'rooms ',
+      [
+        'create',
+        'list',
+        'get',
+        'update',
+        'send',
+        'mute',
+        'open',
+        'join',
+        'waiting',
+        'admit',
+        'deny',
+        'closed',
+        'delete',
+      ],
+    ],
     ['rooms l', ['list']],
     ['--profile dev rooms l', ['list']],
     ['rooms --profile dev l', ['list']],

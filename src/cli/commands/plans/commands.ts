@@ -25,6 +25,9 @@ const FIELDS = [
   'soloTimeout',
   'earlyJoin',
   'closingWarnings',
+  'lobby',
+  'roles',
+  'maxParticipants',
   'emptyTimeout',
   'metadata',
   'vocabulary',
@@ -51,6 +54,9 @@ const RECORD_COLUMNS: readonly Column<Plan>[] = [
     heading: 'CLOSING-WARNINGS',
     value: ({ closingWarnings }) => closingWarnings?.map((seconds) => `${seconds} s`).join(', '),
   },
+  { heading: 'LOBBY', value: ({ lobby }) => (lobby === undefined ? undefined : lobby ? 'yes' : 'no') },
+  { heading: 'ROLES', value: ({ roles }) => roles?.join(', ') },
+  { heading: 'MAX-PARTICIPANTS', value: ({ maxParticipants }) => maxParticipants },
   { heading: 'EMPTY-TIMEOUT', value: ({ emptyTimeout }) => duration(emptyTimeout) },
   { heading: 'METADATA', value: ({ metadata }) => metadata },
   { heading: 'VOCABULARY', value: ({ vocabulary }) => vocabulary?.join(', ') },
@@ -77,6 +83,10 @@ const set = defineCommand({
     {
       line: 'rtc plans set lessons --prefix lesson- --max-duration 1h --solo-timeout 10m',
       does: 'Every lesson lasts an hour at most',
+    },
+    {
+      line: 'rtc plans set visits --prefix visit- --lobby --roles host',
+      does: 'Everybody but hosts waits to be admitted',
     },
     {
       line: 'rtc plans set visit --room visit-7 --opens-at 2026-12-01T09:00:00Z --early-join 10m --closes-at 2026-12-01T09:30:00Z',

@@ -19,15 +19,13 @@ import {
   listOption,
   notEmpty,
   option,
-  wholeNumber,
 } from '../../framework/parameters.ts';
 import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/plan-options.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { closed, remove } from './delete-command.ts';
 import { join, open } from './enter-commands.ts';
-
-const MAX_UINT32 = 4_294_967_295;
+import { admit, deny, waiting } from './waiting-commands.ts';
 
 const FIELDS = [
   'sid',
@@ -97,9 +95,6 @@ const create = defineCommand({
   fields: FIELDS,
   arguments: { name: argument('name of the room') },
   options: {
-    maxParticipants: option('--max-participants <n>', 'maximum number of participants', {
-      parse: wholeNumber(1, MAX_UINT32),
-    }),
     ...ROOM_SETTINGS,
     ...PLAN_OPTIONS,
   },
@@ -109,13 +104,15 @@ const create = defineCommand({
       line: 'rtc rooms create class --max-participants 20 --empty-timeout 10m --metadata @class.json',
       does: 'A small room that closes ten minutes after the last person has left',
     },
-    { line: 'rtc rooms create visit --closes-at 30m', does: 'Everybody is out in half an hour' },
+    {
+      line: 'rtc rooms create visit --lobby --closes-at 30m',
+      does: 'People wait to be admitted, and everybody is out in half an hour',
+    },
   ],
   async run(context, input) {
     const client = await context.client();
     const body: RoomCreate = {
       name: input.name,
-      ...(input.maxParticipants === undefined ? {} : { maxParticipants: input.maxParticipants }),
       ...readPlanSettings(input, context.io.clock()),
     };
     const { room, existed, ignored } = await client.rooms.create(body, { signal: context.io.signal });
@@ -309,6 +306,9 @@ export const commands: readonly Command[] = [
   mute,
   open,
   join,
+  waiting,
+  admit,
+  deny,
   closed,
   remove,
 ];

@@ -7,7 +7,7 @@ import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
 import { fileError, isFileError } from '../../errors/file-error.ts';
 import { isMissingPackages, startError } from '../../errors/start-error.ts';
 import type { Context } from '../../framework/context.ts';
-import type { RoomPublication, RoomVisitEnd, RoomVisitNews } from '../../terminal/io.ts';
+import type { RoomPublication, RoomVisitEnd, RoomVisitNews, RoomVisitToken } from '../../terminal/io.ts';
 import { jsonLine } from '../../terminal/output.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 import { readOccupancy } from './occupancy.ts';
@@ -33,7 +33,7 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
   const { io } = context;
   const { room, identity, name, role } = visit.person;
   const client = await context.client();
-  const issueToken = async (): Promise<{ readonly url: string; readonly token: string }> => {
+  const issueToken = async (): Promise<RoomVisitToken> => {
     const body = { roomId: room, userId: identity, name, role };
     const issued = await client.tokens.create(body, { signal: io.signal });
     await requireMedia(issued.url, io.signal);
@@ -109,6 +109,8 @@ function describeNews(news: RoomVisitNews, { person, listen }: Visit): string {
       const others = news.others.length === 0 ? 'nobody else' : news.others.join(', ');
       return `Joined ${news.room} as ${news.identity} (${person.role}); with ${others}. Ctrl-C leaves.`;
     }
+    case 'waiting':
+      return `Waiting until somebody admits ${person.identity} to ${person.room}. Ctrl-C leaves.`;
     case 'published':
       return `Publishing ${news.kind === 'audio' ? 'sound' : 'pictures'}: ${news.trackSid}.`;
     case 'participant_joined':
@@ -141,6 +143,8 @@ function textOfEnd(end: RoomVisitEnd, { person, publish }: Visit): string {
       return `Room ${room} was closed.`;
     case 'removed':
       return `${identity} was removed from ${room}.`;
+    case 'denied':
+      return `${identity} was not admitted to ${room}.`;
     case 'replaced':
       return `Another ${identity} has joined ${room}, which ends this one: take another identity with --as.`;
     case 'disconnected':
@@ -157,6 +161,7 @@ function toExitCode(end: RoomVisitEnd, { publish }: Visit): ExitCode {
     case 'room-closed':
       return typeof publish === 'string' ? EXIT.negative : EXIT.success;
     case 'removed':
+    case 'denied':
     case 'replaced':
       return EXIT.negative;
     case 'disconnected':

@@ -39,6 +39,13 @@ const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly 
       description: blockedUntil === null ? 'for ever' : `until ${blockedUntil}`,
     }));
   },
+  waiting: async ({ client, signal, owner }) => {
+    const { waiting } = await client.waiting.list(owner, { signal });
+    return waiting.map(({ identity, name }) => ({
+      value: identity,
+      description: name === identity ? '' : name,
+    }));
+  },
   plans: async ({ client, signal }) => {
     const { plans } = await client.plans.list({ signal, limit: MOST });
     return plans.map(({ planId, room, prefix }) => ({ value: planId, description: room ?? `${prefix}*` }));
@@ -101,6 +108,7 @@ const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next
     'nobody is blocked in the room',
     'there is nothing to remove; to block somebody: rtc participants remove --block 1h',
   ],
+  waiting: ['nobody waits for the room', 'see who is in it: rtc participants list'],
   plans: ['there is no plan', 'make one: rtc plans set'],
   ingress: ['the room has no ingress', 'create one: rtc ingress create'],
   recordings: ['there is no recording', 'start one: rtc recordings start'],
