@@ -129,8 +129,9 @@ describe('ingress, doctor and fiscal codes in the console', () => {
       height: 844,
     });
     const errors = collectErrors(page);
-    await page.goto(readView(console, '/fiscal'));
+    await page.getByRole('link', { name: 'Codici fiscali' }).click();
     await page.getByRole('textbox', { name: 'Codice fiscale' }).fill('RSSMRA85T10A562T');
+    await page.getByRole('button', { name: 'Copiare rtc cf check RSSMRA85T10A562T --lang it' }).waitFor();
     await page.getByText('il carattere di controllo non corrisponde').waitFor();
     await page.getByLabel('Cognome', { exact: true }).fill('Rossi');
     await page.getByLabel('Nome o nomi').fill('M4rio');

@@ -15,6 +15,7 @@ import {
   History,
   IdCard,
   LayoutDashboard,
+  type LucideIcon,
   Radio,
   ScrollText,
   ShieldAlert,
@@ -28,6 +29,7 @@ import { SUBJECT_KINDS } from '../../explain/explanation.ts';
 import { openSession, readInfo } from './api/console-calls.ts';
 import type { Connection } from './api/live-events.ts';
 import { Events } from './events/events-view.tsx';
+import { READER_LANGUAGE, say } from './fiscal/reader-language.ts';
 import { ChangeProvider } from './parts/changes.tsx';
 import { EndIsShown, Problem } from './parts/problem.tsx';
 import { Status, type Tone } from './parts/status.tsx';
@@ -259,7 +261,15 @@ function NotLoaded() {
   );
 }
 
-const VIEWS = [
+type NavigationEntry = {
+  readonly path: string;
+  readonly name: string;
+  readonly Icon: LucideIcon;
+  /** The language of the name if it is not that of the page. */
+  readonly lang?: string;
+};
+
+const VIEWS: readonly NavigationEntry[] = [
   { path: '/overview', name: 'Overview', Icon: LayoutDashboard },
   { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
   { path: '/sessions', name: 'Sessions', Icon: History },
@@ -270,8 +280,9 @@ const VIEWS = [
   { path: '/ingress', name: 'Ingress', Icon: Radio },
   { path: '/audit', name: 'Audit', Icon: ScrollText },
   { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
-  { path: '/fiscal', name: 'Fiscal codes', Icon: IdCard },
-] as const;
+  // The only view with a language of its own.
+  { path: '/fiscal', name: say('Fiscal codes'), Icon: IdCard, lang: READER_LANGUAGE },
+];
 
 function Navigation() {
   const [location] = useLocation();
@@ -284,11 +295,11 @@ function Navigation() {
   return (
     <nav className="nav" aria-label="Views" ref={nav}>
       <ul>
-        {VIEWS.map(({ path, name, Icon }) => {
+        {VIEWS.map(({ path, name, Icon, lang }) => {
           const isHere = location === path || location.startsWith(`${path}/`);
           return (
             <li key={path}>
-              <Link href={path} aria-current={isHere ? 'page' : undefined}>
+              <Link href={path} lang={lang} aria-current={isHere ? 'page' : undefined}>
                 <Icon aria-hidden />
                 {name}
               </Link>

@@ -12,29 +12,32 @@ import {
   translateFailure,
   translateFaults,
 } from '../../../fiscal/index.ts';
-import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { CommandLine, CopyWords, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { View } from '../parts/view.tsx';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';
 import { MakeCard, PlaceSearch } from './make-card.tsx';
-import { READER_LANGUAGE, say } from './reader-language.ts';
+import { LANG_OPTION, READER_LANGUAGE, say } from './reader-language.ts';
 
 /** Italian fiscal codes, computed in the browser: the typed data are not sent anywhere. */
 export function FiscalCodes() {
   return (
-    <View
-      title={say('Fiscal codes')}
-      note={say('computed in this browser, nothing is sent')}
-      command="rtc cf --help"
-      isOffline
-    >
-      <div className="cards">
-        <MakeCard />
-        <CheckCard />
-        <Batch />
-      </div>
-    </View>
+    <CopyWords value={{ copy: say('Copy'), copied: say('Copied') }}>
+      <View
+        title={say('Fiscal codes')}
+        note={say('computed in this browser, nothing is sent')}
+        command="rtc cf --help"
+        isOffline
+        lang={READER_LANGUAGE}
+      >
+        <div className="cards">
+          <MakeCard />
+          <CheckCard />
+          <Batch />
+        </div>
+      </View>
+    </CopyWords>
   );
 }
 
@@ -48,7 +51,7 @@ type Running =
 export function Batch() {
   const { state, run } = useBatch();
   return (
-    <section className="card card-wide" aria-labelledby="batch-title" lang={READER_LANGUAGE}>
+    <section className="card card-wide" aria-labelledby="batch-title">
       <h2 id="batch-title">{say('A whole file')}</h2>
       <DropZone onFile={run} />
       <div aria-live="polite">
@@ -60,7 +63,10 @@ export function Batch() {
         {state.kind === 'failed' && <Problem error={state.error} />}
         {state.kind === 'done' && <BatchResult {...state} />}
       </div>
-      <CommandLine isOffline command="rtc cf generate --file people.csv --append" />
+      <CommandLine
+        isOffline
+        command={writeCommand('cf', 'generate', '--file', 'people.csv', '--append', ...LANG_OPTION)}
+      />
     </section>
   );
 }
@@ -180,7 +186,7 @@ export function CheckCard() {
   const [typed, setTyped] = useState('');
   const code = typed.trim().toUpperCase();
   return (
-    <section className="card" aria-labelledby="check-title" lang={READER_LANGUAGE}>
+    <section className="card" aria-labelledby="check-title">
       <h2 id="check-title">{say('Read and check')}</h2>
       <label className="field">
         {say('Fiscal code')}
@@ -224,7 +230,7 @@ function Decoded({ decoded }: { readonly decoded: DecodedCode }) {
         <Status tone="good">{say('Valid')}</Status>
       </p>
       <DecodedFacts decoded={decoded} />
-      <CommandLine isOffline command={writeCommand('cf', 'decode', codiceFiscale)} />
+      <CommandLine isOffline command={writeCommand('cf', 'decode', codiceFiscale, ...LANG_OPTION)} />
       <Comparison code={codiceFiscale} />
     </>
   );
@@ -381,7 +387,7 @@ function Faults({ code, failure }: FaultsProps) {
               </li>
             ))}
           </ul>
-          <CommandLine isOffline command={writeCommand('cf', 'check', code)} />
+          <CommandLine isOffline command={writeCommand('cf', 'check', code, ...LANG_OPTION)} />
         </>
       )}
     </>

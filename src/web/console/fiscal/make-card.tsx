@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 're
 import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import { generate, messages, type Place, suggestPlaces, translateFaults } from '../../../fiscal/index.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
-import { READER_LANGUAGE, say } from './reader-language.ts';
+import { LANG_OPTION, READER_LANGUAGE, say } from './reader-language.ts';
 
 type Typed = {
   readonly surname: string;
@@ -25,7 +25,7 @@ export function MakeCard() {
   const change = (changed: Partial<Typed>): void => setTyped((before) => ({ ...before, ...changed }));
   const isWhole = Object.values(typed).every((value) => value !== '');
   return (
-    <section className="card" aria-labelledby="make-title" lang={READER_LANGUAGE}>
+    <section className="card" aria-labelledby="make-title">
       <h2 id="make-title">{say('Make')}</h2>
       <div className="fields">
         {NAMES.map(({ key, label }) => (
@@ -96,7 +96,7 @@ function Made({ typed }: { readonly typed: Typed }): ReactNode {
           'cf',
           'generate',
           ...['--surname', typed.surname, '--name', typed.givenName, '--gender', typed.sex],
-          ...['--date', typed.birthDate, '--city', typed.birthplace],
+          ...['--date', typed.birthDate, '--city', typed.birthplace, ...LANG_OPTION],
         )}
       />
     </>

@@ -8,6 +8,9 @@ type Language = keyof typeof messages;
  */
 export const READER_LANGUAGE: Language = /^it\b/i.test(navigator.language) ? 'it' : 'en';
 
+/** What the commands need to print the same language. */
+export const LANG_OPTION: readonly string[] = READER_LANGUAGE === 'it' ? ['--lang', 'it'] : [];
+
 /** Returns a text of the forms in the language of the reader. */
 export function say(english: keyof typeof ITALIAN): string {
   return READER_LANGUAGE === 'it' ? ITALIAN[english] : english;
@@ -17,6 +20,8 @@ export function say(english: keyof typeof ITALIAN): string {
 const ITALIAN = {
   'Fiscal codes': 'Codici fiscali',
   'computed in this browser, nothing is sent': 'calcolati in questo browser, nulla viene inviato',
+  Copy: 'Copiare',
+  Copied: 'Copiato',
   Make: 'Calcolo',
   Surname: 'Cognome',
   'Given names': 'Nome o nomi',

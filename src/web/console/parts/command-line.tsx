@@ -1,5 +1,5 @@
 import { Check, Copy } from 'lucide-react';
-import { useState } from 'react';
+import { createContext, useContext, useState } from 'react';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { useConsole } from '../shell/console-state.tsx';
 
@@ -16,10 +16,14 @@ type Props = {
   readonly isOffline?: boolean;
 };
 
+/** What is read aloud of the button, which the view of another language replaces. */
+export const CopyWords = createContext({ copy: 'Copy', copied: 'Copied' });
+
 /** The command that does the same as the view or the button beside it, to copy. */
 export function CommandLine({ command, isOffline = false }: Props) {
   const { commandOptions } = useConsole().info;
   const [isCopied, setCopied] = useState(false);
+  const { copy: verb, copied } = useContext(CopyWords);
   const line = isOffline ? command : command + commandOptions;
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(line);
@@ -29,11 +33,11 @@ export function CommandLine({ command, isOffline = false }: Props) {
   return (
     <div className="command">
       <code>{line}</code>
-      <button type="button" className="icon" onClick={() => void copy()} aria-label={`Copy ${line}`}>
+      <button type="button" className="icon" onClick={() => void copy()} aria-label={`${verb} ${line}`}>
         {isCopied ? <Check aria-hidden /> : <Copy aria-hidden />}
       </button>
       <span className="sr-only" role="status">
-        {isCopied ? 'Copied' : ''}
+        {isCopied ? copied : ''}
       </span>
     </div>
   );

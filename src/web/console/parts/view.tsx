@@ -12,18 +12,20 @@ type ViewProps = {
   readonly actions?: ReactNode;
   /** Whether the content scrolls by itself, like a table that fills the view. */
   readonly isFilled?: boolean;
+  /** The language of its texts if it is not that of the page. */
+  readonly lang?: string;
   readonly children: ReactNode;
 };
 
 /** A page of the console: its heading, its actions, and the command that does the same. */
 export function View({ title, note, command, actions, children, ...flags }: ViewProps) {
-  const { isFilled = false, isOffline = false } = flags;
+  const { isFilled = false, isOffline = false, lang } = flags;
   const name = typeof title === 'string' ? title : undefined;
   useEffect(() => {
     document.title = name === undefined ? 'rtc console' : `${name} · rtc console`;
   }, [name]);
   return (
-    <div className={isFilled ? 'view view-filled' : 'view'}>
+    <div className={isFilled ? 'view view-filled' : 'view'} lang={lang}>
       <header className="view-head">
         <div className="view-title">
           <h1>{title}</h1>
