@@ -5,15 +5,8 @@ import { readPort } from '../../test/support/forwarding-server.ts';
 /** Sends whatever it wants when the head of a request has arrived. */
 export type Behaviour = (socket: Socket, elsewhere: string, head: string) => unknown;
 
-export type RawServer = {
-  readonly url: string;
-  /** The heads of the requests that arrived. */
-  readonly heads: readonly string[];
-  readonly close: () => Promise<void>;
-};
-
 /** A server that speaks only the bytes of its behaviour. */
-export async function startRawServer(behave: (socket: Socket, head: string) => unknown): Promise<RawServer> {
+export async function startRawServer(behave: (socket: Socket, head: string) => unknown) {
   const heads: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -34,7 +27,8 @@ export async function startRawServer(behave: (socket: Socket, head: string) => u
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     url: `http://127.0.0.1:${readPort(server)}`,
-    heads,
+    /** The heads of the requests that arrived. */
+    heads: heads as readonly string[],
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -23,7 +23,7 @@ export type Target = {
   /** Returns everything that the service has logged, at level `debug`. */
   readonly log: () => string;
   /** Every process of the run. */
-  readonly processes: ProcessWatch;
+  readonly processes: ReturnType<typeof watchProcesses>;
   /** PostgreSQL's URL; undefined on SQLite. */
   readonly databaseUrl: string | undefined;
 };
@@ -189,17 +189,13 @@ async function dumpDatabase(databaseUrl: string): Promise<Buffer> {
   return stdout;
 }
 
-/** The arguments and titles of every process that a run has started, also of those that have ended. */
-type ProcessWatch = {
-  /** Returns the arguments and the title of each process that was seen. */
-  readonly seen: () => readonly Buffer[];
-  readonly close: () => void;
-};
-
 const SAMPLE_MS = 100;
 
-/** Reads the arguments of all descendants of this process ten times a second. It may miss a process that ends sooner. */
-function watchProcesses(): ProcessWatch {
+/**
+ * Reads the arguments and titles of all descendants of this process ten times a second, also of those that end later. It may
+ * miss a process that ends sooner.
+ */
+function watchProcesses() {
   const seen = new Map<string, Buffer>();
   let isLooking = false;
   const look = async (): Promise<void> => {

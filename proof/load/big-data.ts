@@ -171,14 +171,8 @@ async function readerFigures(
   ];
 }
 
-type Tailers = {
-  /** Posts events one after the other. Resolves to the milliseconds until each event was at each tailer. */
-  readonly follow: (events: number) => Promise<readonly number[]>;
-  readonly close: () => Promise<void>;
-};
-
 /** Starts readers that wait at the end of the events, each with its own request. */
-function startTailers(client: SignedClient, count: number): Tailers {
+function startTailers(client: SignedClient, count: number) {
   const postedAt = new Map<string, number>();
   const times: number[] = [];
   let isClosed = false;
@@ -200,7 +194,8 @@ function startTailers(client: SignedClient, count: number): Tailers {
   const failed = Promise.all(tails).then(() => {});
   failed.catch(() => {});
   return {
-    follow: async (events) => {
+    /** Posts events one after the other. Resolves to the milliseconds until each event was at each tailer. */
+    follow: async (events: number) => {
       times.length = 0;
       for (let index = 0; index < events; index += 1) {
         const name = `tailed-${postedAt.size}`;

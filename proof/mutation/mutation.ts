@@ -196,22 +196,16 @@ async function runTest(test: string, mutant: Mutant | undefined): Promise<number
   throw new Error('the tests were killed before they ended');
 }
 
-type KnownOutcomes = {
-  readonly has: (key: string) => boolean;
-  readonly hasSurvived: (key: string) => boolean;
-  readonly add: (key: string, hasSurvived: boolean) => Promise<void>;
-};
-
-async function openKnownOutcomes(file = FILE): Promise<KnownOutcomes> {
+async function openKnownOutcomes(file = FILE) {
   await mkdir(dirname(file), { recursive: true });
   const text = await readFile(file, { encoding: 'utf8', flag: 'a+' });
   const outcomes = new Map(
     [...text.matchAll(/^(\w+) (survived|died)$/gm)].map(([, key = '', end]) => [key, end === 'survived']),
   );
   return {
-    has: (key) => outcomes.has(key),
-    hasSurvived: (key) => outcomes.get(key) ?? false,
-    add: async (key, hasSurvived) => {
+    has: (key: string) => outcomes.has(key),
+    hasSurvived: (key: string) => outcomes.get(key) ?? false,
+    add: async (key: string, hasSurvived: boolean) => {
       outcomes.set(key, hasSurvived);
       await appendFile(file, `${key} ${hasSurvived ? 'survived' : 'died'}\n`);
     },

@@ -103,20 +103,6 @@ const OPERATIONS: readonly Operation[] = [
 export const MEDIA_OPERATIONS: readonly Operation[] = [rooms, pages([ROOM_LIST])];
 export const STORED_OPERATIONS: readonly Operation[] = [token, webhooks, pages(STORED_LISTS), events];
 
-/** Every request of the run, by its outcome. */
-export type Ledger = {
-  readonly requests: number;
-  /** Requests without a response, or with a status outside 2xx. A correct 404 is not included. */
-  readonly failures: readonly string[];
-  readonly wrongSuccesses: readonly string[];
-  /** Rooms whose event was acknowledged with 200. */
-  readonly reported: readonly string[];
-  /** Durations of all requests. */
-  readonly timesMs: readonly number[];
-  /** Durations of the requests of each operation, by its name. */
-  readonly timesMsByOperation: ReadonlyMap<string, readonly number[]>;
-};
-
 export type CallersOptions = {
   readonly outside: SignedClient;
   readonly inside: SignedClient;
@@ -152,11 +138,17 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
   return ledger;
 }
 
-class RunningLedger implements Ledger {
+/** Every request of the run, by its outcome. */
+export type Ledger = Omit<RunningLedger, 'addTime'>;
+
+class RunningLedger {
   requests = 0;
+  /** Requests without a response, or with a status outside 2xx. A correct 404 is not included. */
   readonly failures: string[] = [];
   readonly wrongSuccesses: string[] = [];
+  /** Rooms whose event was acknowledged with 200. */
   readonly reported: string[] = [];
+  /** Durations of all requests, and by the name of their operation. */
   readonly timesMs: number[] = [];
   readonly timesMsByOperation = new Map<string, number[]>();
 

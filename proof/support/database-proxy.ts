@@ -2,24 +2,16 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
-/** A TCP proxy between one instance and its database. It sees every statement. */
-export type DatabaseProxy = {
-  /** Returns `url` with the address of this proxy. */
-  readonly through: (url: string) => string;
-  /** Calls `injectFault` once, when the instance next sends bytes that contain the text. */
-  readonly onNext: (text: string, injectFault: () => Passage) => void;
-  /** Cancels `onNext`. */
-  readonly forget: () => void;
-  /** Forwards what was held back. */
-  readonly release: () => void;
-  readonly close: () => Promise<void>;
-};
-
 /** Whether the proxy forwards the statement to the database, or holds it back until `release`. */
 export type Passage = 'passes' | 'held';
 
-/** Starts a proxy to the port that `target` returns when a connection is made. */
-export async function startDatabaseProxy(target: () => number): Promise<DatabaseProxy> {
+export type DatabaseProxy = Awaited<ReturnType<typeof startDatabaseProxy>>;
+
+/**
+ * Starts a TCP proxy between one instance and its database, which sees every statement. It leads to the port that `target`
+ * returns when a connection is made.
+ */
+export async function startDatabaseProxy(target: () => number) {
   let awaited: { readonly text: string; readonly injectFault: () => Passage } | undefined;
   let isHeld = false;
   const held: (() => void)[] = [];
@@ -40,13 +32,17 @@ export async function startDatabaseProxy(target: () => number): Promise<Database
     },
   });
   return {
+    /** Returns a URL with the address of this proxy. */
     through,
-    onNext: (text, injectFault) => {
+    /** Calls `injectFault` once, when the instance next sends bytes that contain the text. */
+    onNext: (text: string, injectFault: () => Passage) => {
       awaited = { text, injectFault };
     },
+    /** Cancels `onNext`. */
     forget: () => {
       awaited = undefined;
     },
+    /** Forwards what was held back. */
     release: () => {
       isHeld = false;
       for (const write of held.splice(0)) write();
@@ -65,15 +61,10 @@ export type ProxyFault =
   /** Forwards the first half of a response, and then resets the connection. */
   | { readonly kind: 'reset' };
 
-/** A TCP proxy between the service and a server that it needs. */
-export type FaultyProxy = {
-  readonly port: number;
-  /** Sets the fault for all connections, including the open ones. */
-  readonly setFault: (fault: ProxyFault) => void;
-  readonly close: () => Promise<void>;
-};
+export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>;
 
-export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy> {
+/** Starts a TCP proxy between the service and a server that it needs. */
+export async function startFaultyProxy(targetPort: number) {
   let fault: ProxyFault = { kind: 'none' };
   const { port, cut } = await startForwardingServer({
     target: () => ({ port: targetPort }),
@@ -84,7 +75,8 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
   });
   return {
     port,
-    setFault: (next) => {
+    /** Sets the fault for all connections, including the open ones. */
+    setFault: (next: ProxyFault) => {
       fault = next;
     },
     close: cut,
@@ -120,19 +112,14 @@ export type Traffic = {
   readonly bytes: number;
 };
 
-export type CountingProxy = {
-  /** Returns `url` with the address of this proxy. */
-  readonly through: (url: string) => string;
-  readonly traffic: () => Traffic;
-  readonly close: () => Promise<void>;
-};
-
 /** Message types of PostgreSQL's protocol that execute a statement: Query and Execute. */
 const EXECUTING = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)]);
 const HEADER_BYTES = 5;
 
+export type CountingProxy = Awaited<ReturnType<typeof startCountingProxy>>;
+
 /** Starts a proxy between an instance and its database that counts messages. */
-export async function startCountingProxy(target: string): Promise<CountingProxy> {
+export async function startCountingProxy(target: string) {
   const counts = { statements: 0, roundTrips: 0, bytes: 0 };
   const { through, cut } = await startForwardingServer({
     target: () => ({ port: Number(new URL(target).port) }),
@@ -155,7 +142,7 @@ export async function startCountingProxy(target: string): Promise<CountingProxy>
       });
     },
   });
-  return { through, traffic: () => ({ ...counts }), close: cut };
+  return { through, traffic: (): Traffic => ({ ...counts }), close: cut };
 }
 
 /** Splits the bytes of an instance into messages. Each has a type and a length, except the first one, which has no type. */

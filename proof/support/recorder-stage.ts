@@ -1,8 +1,5 @@
-import { EgressClient, type EgressStatus } from 'livekit-server-sdk';
-import {
-  type EmbeddedMediaServer,
-  startEmbeddedMediaServer,
-} from '../../src/server/media-simulator/embedded-media-server.ts';
+import { EgressClient } from 'livekit-server-sdk';
+import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
 import {
   expectedSignatures,
@@ -17,33 +14,18 @@ import { mediaServerSettings, type SignedClient, startService } from './signed-c
 const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 const CONNECTIONS = 64;
 
-export type ToldChange = { readonly status: unknown; readonly isSigned: boolean };
+type ToldChange = { readonly status: unknown; readonly isSigned: boolean };
 
 /** One instance of the service that records rooms of a media server, and a receiver of its webhooks. */
-export type RecordingStage = {
-  readonly client: SignedClient;
-  /** The environment of an `rtc` command that calls the service. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Resolves to the state of the egress in the media server. */
-  readonly egressStatus: (egressId: string) => Promise<EgressStatus | undefined>;
-  /** Returns the `egress_ended` events of a recording that the webhook received. */
-  readonly listEnds: (recordingId: string) => readonly ToldChange[];
-  /** Resolves when each recording has an `egress_ended`, or when none has arrived for a while. */
-  readonly untilReported: (recordingIds: readonly string[]) => Promise<void>;
-};
+export type RecordingStage = Awaited<ReturnType<typeof startRecordingStage>>;
 
 /** The stage with the embedded media server and its recorder. */
-export type RecorderStage = RecordingStage & {
-  readonly media: EmbeddedMediaServer;
-  readonly recordingDir: string;
-  /** Lets somebody join the room who can be heard. */
-  readonly enter: (room: string) => void;
-};
+export type RecorderStage = Awaited<ReturnType<typeof startRecorderStage>>;
 
 export async function startRecorderStage(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   environment: Readonly<Record<string, string>> = {},
-): Promise<RecorderStage> {
+) {
   const recordingDir = await makeFolder({ cleanUp });
   const port = await freePort();
   const media = cleanUp(
@@ -57,6 +39,7 @@ export async function startRecorderStage(
     { port, mediaServer: { ...MEDIA_KEYS, url: media.url.replace('http', 'ws') } },
     { RECORDING_DIR: recordingDir, ...environment },
   );
+  /** Lets somebody join the room who can be heard. */
   const enter = (room: string): void => {
     media.control.join(room, { identity: 'ada' });
     media.control.publish(room, 'ada');
@@ -74,7 +57,7 @@ export async function startRecordingStage(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   { port, mediaServer }: RecordedServer,
   settings: Readonly<Record<string, string>>,
-): Promise<RecordingStage> {
+) {
   const environment = { ...mediaServerSettings(mediaServer), ...settings };
   const service = { environment, port, connections: CONNECTIONS };
   const { fleet, instance, client } = await startService({ cleanUp }, service);
@@ -83,10 +66,15 @@ export async function startRecordingStage(
   const egress = new EgressClient(mediaServer.url.replace('ws', 'http'), apiKey, apiSecret);
   const keys = { RTC_API_KEY: fleet.keys.apiKey, RTC_API_SECRET: fleet.keys.apiSecret };
   return {
-    ...{ client, listEnds: ends.of },
+    client,
+    /** Returns the `egress_ended` events of a recording that the webhook received. */
+    listEnds: ends.of,
+    /** The environment of an `rtc` command that calls the service. */
     environment: { RTC_URL: instance.url, ...keys },
-    egressStatus: async (egressId) => (await egress.listEgress({ egressId }))[0]?.status,
-    untilReported: (ids) => untilReported(ids, ends.of),
+    /** Resolves to the state of the egress in the media server. */
+    egressStatus: async (egressId: string) => (await egress.listEgress({ egressId }))[0]?.status,
+    /** Resolves when each recording has an `egress_ended`, or when none has arrived for a while. */
+    untilReported: (ids: readonly string[]) => untilReported(ids, ends.of),
   };
 }
 
@@ -104,7 +92,9 @@ async function watchEnds(client: SignedClient, cleanUp: ExperimentContext['clean
   };
 }
 
-async function untilReported(ids: readonly string[], listEnds: RecorderStage['listEnds']): Promise<void> {
+type ListEnds = (recordingId: string) => readonly ToldChange[];
+
+async function untilReported(ids: readonly string[], listEnds: ListEnds): Promise<void> {
   const count = (): number => ids.filter((id) => listEnds(id).length > 0).length;
   const isEnough = (): boolean => count() >= ids.length;
   await untilEnoughOrSilence({ count, isEnough, everyMs: 250, silenceMs: 30_000 });

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import type { ExperimentContext } from '../experiment.ts';
@@ -11,23 +11,14 @@ export type ServiceResponse = {
   readonly json: Readonly<Record<string, unknown>>;
 };
 
-/** Sends each request once. Throws if the connection fails. */
-export type SignedClient = {
-  readonly call: (method: Method, path: string, body?: object) => Promise<ServiceResponse>;
-  /** Posts without a signature, with the request's own headers. */
-  readonly post: (path: string, request: WholeRequest) => Promise<ServiceResponse>;
-  readonly close: () => Promise<void>;
-};
+type WholeRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-type WholeRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
+export type SignedClient = ReturnType<typeof createSignedClient>;
 
-export function createSignedClient(
-  url: string,
-  keys: Omit<Signing, 'timestamp'>,
-  connections: number,
-): SignedClient {
+/** Sends each request once. Throws if the connection fails. */
+export function createSignedClient(url: string, keys: Omit<Signing, 'timestamp'>, connections: number) {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const send = async (
     method: Method,
@@ -39,14 +30,15 @@ export function createSignedClient(
     return { status: response.statusCode, text, json: parseObject(text) };
   };
   return {
-    call: (method, path, body) => {
+    call: (method: Method, path: string, body?: object) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const signing = { ...keys, timestamp: Math.floor(Date.now() / 1000) };
       const type = text === undefined ? {} : { 'content-type': 'application/json' };
       const headers = { ...signatureHeaders({ method, path, body: text }, signing), ...type };
       return send(method, path, { body: text ?? null, headers });
     },
-    post: (path, request) => send('POST', path, request),
+    /** Posts without a signature, with the request's own headers. */
+    post: (path: string, request: WholeRequest) => send('POST', path, request),
     close: () => pool.close(),
   };
 }
@@ -93,13 +85,6 @@ export async function namesOfStoredEvents(client: SignedClient): Promise<readonl
   }
 }
 
-/** One instance of the service in a process of its own, with a client that signs its requests. */
-type RunningService = {
-  readonly fleet: Fleet;
-  readonly instance: FleetInstance;
-  readonly client: SignedClient;
-};
-
 type ServiceOptions = {
   readonly environment: Readonly<Record<string, string>>;
   readonly connections: number;
@@ -107,11 +92,11 @@ type ServiceOptions = {
   readonly port?: number;
 };
 
-/** Starts the service. It ends with the experiment. */
+/** Starts the service in a process of its own, with a client that signs its requests. It ends with the experiment. */
 export async function startService(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   { environment, connections, port }: ServiceOptions,
-): Promise<RunningService> {
+) {
   const fleet = cleanUp(await createFleet(environment));
   const instance = await fleet.start(port === undefined ? {} : { PORT: `${port}` });
   const client = cleanUp(createSignedClient(instance.url, fleet.keys, connections));

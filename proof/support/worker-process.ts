@@ -33,20 +33,13 @@ export async function startWorkerProcess(
   return part;
 }
 
-/** A worker that is killed, if need be at a statement that it sends to its database. */
-export type Victim = {
-  readonly kill: () => Promise<void>;
-  /** Kills it when it next sends a statement with the text. */
-  readonly killAt: (statement: Statement) => void;
-  /** Resolves to the time of its death by performance.now(); to undefined if it still lives then. */
-  readonly findDeath: (withinMs: number) => Promise<number | undefined>;
-  readonly close: () => Promise<void>;
-};
-
 /** A statement, and whether the database still receives it. */
 export type Statement = { readonly text: string; readonly passage: Passage };
 
-export async function startVictim(kind: WorkerKind, shared: WorkerSettings): Promise<Victim> {
+export type Victim = Awaited<ReturnType<typeof startVictim>>;
+
+/** Starts a worker that is killed, if need be at a statement that it sends to its database. */
+export async function startVictim(kind: WorkerKind, shared: WorkerSettings) {
   const { databaseUrl } = shared;
   const proxy = await startDatabaseProxy(() => Number(new URL(databaseUrl).port));
   const worker = await startWorkerProcess(kind, { ...shared, databaseUrl: proxy.through(databaseUrl) });
@@ -58,12 +51,14 @@ export async function startVictim(kind: WorkerKind, shared: WorkerSettings): Pro
   };
   return {
     kill,
-    killAt: ({ text, passage }) =>
+    /** Kills it when it next sends a statement with the text. */
+    killAt: ({ text, passage }: Statement) =>
       proxy.onNext(text, () => {
         void kill();
         return passage;
       }),
-    findDeath: (withinMs) => Promise.race([died.promise, delay(withinMs, undefined, { ref: false })]),
+    /** Resolves to the time of its death by performance.now(); to undefined if it still lives then. */
+    findDeath: (withinMs: number) => Promise.race([died.promise, delay(withinMs, undefined, { ref: false })]),
     close: async () => {
       await worker.kill();
       await proxy.close();

@@ -3,19 +3,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { readPort } from '../../../test/support/forwarding-server.ts';
 
-export type BenchReceiver = {
-  readonly url: string;
-  /** Resolves to the number of requests that have arrived. */
-  readonly countArrived: () => Promise<number>;
-  readonly close: () => void;
-};
+export type BenchReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Starts a receiver of webhooks in its own process, which runs this file. It responds with 200 immediately. */
-export async function startReceiver(): Promise<BenchReceiver> {
+export async function startReceiver() {
   const child = fork(import.meta.filename);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Resolves to the number of requests that have arrived. */
     countArrived: async () => {
       child.send('count');
       const [count] = (await once(child, 'message')) as [number];

@@ -16,27 +16,6 @@ import type { Random } from '../../../test/support/random.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { findWithin, untilEnoughOrSilence } from '../../support/poll.ts';
 
-/** Receives the deliveries of several webhooks, and counts them independently of the service. */
-export type DeliveryObserver = {
-  readonly webhooks: number;
-  readonly tally: () => Tally;
-  /** Resolves when the tally is enough, or when nothing has arrived for longer than any lease, retry or restart takes. */
-  readonly until: (isEnough: (tally: Tally) => boolean) => Promise<void>;
-  readonly close: () => Promise<void>;
-};
-
-type Tally = {
-  readonly arrivals: number;
-  /** Number of different deliveries that arrived. */
-  readonly distinct: number;
-  /** Number of requests with a signature that differs from what the specifications require for their bytes. */
-  readonly wrongSignatures: number;
-  /** When the first event of each room had arrived at all webhooks, by room name. */
-  readonly completeAt: ReadonlyMap<string, number>;
-  /** First arrivals that were not the next event of their room, at the webhooks that asked for order and at the others. */
-  readonly outOfOrder: { readonly ordered: number; readonly unordered: number };
-};
-
 /** Prefix of rooms of which each webhook refuses the first request. */
 export const REFUSED_ONCE = 'refused-once-';
 /** Prefix of rooms whose events get a late response. */
@@ -64,12 +43,11 @@ type DeliveryObserverOptions = {
   readonly ordered?: number;
 };
 
-export async function startDeliveryObserver({
-  fleet,
-  instance,
-  webhooks,
-  ordered = 0,
-}: DeliveryObserverOptions): Promise<DeliveryObserver> {
+export type DeliveryObserver = Awaited<ReturnType<typeof startDeliveryObserver>>;
+
+/** Receives the deliveries of several webhooks, and counts them independently of the service. */
+export async function startDeliveryObserver(options: DeliveryObserverOptions) {
+  const { fleet, instance, webhooks, ordered = 0 } = options;
   const secrets = new Map<string, string>();
   const counter = new Counter(secrets, { webhooks, ordered });
   const refusals = new Refusals();
@@ -89,8 +67,9 @@ export async function startDeliveryObserver({
   }
   return {
     webhooks,
-    tally: () => counter,
-    until: (isEnough) =>
+    tally: (): Tally => counter,
+    /** Resolves when the tally is enough, or when nothing has arrived for longer than any lease, retry or restart takes. */
+    until: (isEnough: (tally: Tally) => boolean) =>
       untilEnoughOrSilence({
         ...{ count: () => counter.arrivals, isEnough: () => isEnough(counter) },
         ...{ everyMs: ARRIVALS_LOOK_MS, silenceMs: SILENCE_MS },
@@ -105,11 +84,17 @@ function readSecret(created: unknown): string {
   return secret;
 }
 
-class Counter implements Tally {
+type Tally = Omit<Counter, 'count'>;
+
+class Counter {
   arrivals = 0;
+  /** Number of different deliveries that arrived. */
   distinct = 0;
+  /** Number of requests with a signature that differs from what the specifications require for their bytes. */
   wrongSignatures = 0;
+  /** When the first event of each room had arrived at all webhooks, by room name. */
   readonly completeAt = new Map<string, number>();
+  /** First arrivals that were not the next event of their room, at the webhooks that asked for order and at the others. */
   readonly outOfOrder = { ordered: 0, unordered: 0 };
   /** The webhooks that each event has reached, by their paths. */
   readonly #pathsOf = new Map<string, Set<string>>();
@@ -162,30 +147,15 @@ function isSigned(received: Received, secret: string): boolean {
 const SILENCE_MS = 90_000;
 const ARRIVALS_LOOK_MS = 5;
 
-/** Posts events as LiveKit does: repeats each one until an instance acknowledges it. */
-export type MediaEvents = {
-  /** Posts the end of a room to running instances that the seed picks; resolves when one has acknowledged the event. */
-  readonly post: (name: string) => Promise<void>;
-  /** Posts all events of a room, each one when the one before it was acknowledged. */
-  readonly playRoom: (name: string) => Promise<void>;
-  /** Posts the end of a room once, to this instance only. Resolves to the milliseconds until its 200, or undefined. */
-  readonly postOnceTo: (instance: FleetInstance, name: string) => Promise<number | undefined>;
-  /** When the end of each room was acknowledged, by room name. */
-  readonly acknowledgedAt: ReadonlyMap<string, number>;
-  /** Number of the service's events that the acknowledged ones lead to. */
-  readonly acknowledged: () => number;
-  /** Number of posts without a 200. Each was repeated. */
-  readonly refused: () => number;
-  /** Stops the repetitions. */
-  readonly close: () => void;
-};
-
 const REPEAT_AFTER_MS = 100;
 const POST_TIMEOUT_MS = 5_000;
 /** The service publishes LiveKit's room_started as room_created, and adds room_started when the first person joins. */
 const EVENTS_PER_ROOM = 18;
 
-export function createMediaEvents(running: () => readonly FleetInstance[], random: Random): MediaEvents {
+export type MediaEvents = ReturnType<typeof createMediaEvents>;
+
+/** Posts events as LiveKit does: repeats each one until one of the running instances acknowledges it. The seed picks them. */
+export function createMediaEvents(running: () => readonly FleetInstance[], random: Random) {
   const acknowledgedAt = new Map<string, number>();
   let rooms = 0;
   let refused = 0;
@@ -204,22 +174,29 @@ export function createMediaEvents(running: () => readonly FleetInstance[], rando
     return false;
   };
   return {
-    post: async (name) => {
+    /** Posts the end of a room; resolves when an instance has acknowledged the event. */
+    post: async (name: string) => {
       if (await postUntilAcknowledged(roomFinished(name))) acknowledgedAt.set(name, Date.now());
     },
-    playRoom: async (name) => {
+    /** Posts all events of a room, each one when the one before it was acknowledged. */
+    playRoom: async (name: string) => {
       for (const event of roomLife(name)) await postUntilAcknowledged(event);
       rooms += 1;
     },
-    postOnceTo: async (instance, name) => {
+    /** Posts the end of a room once, to this instance only. Resolves to the milliseconds until its 200, or undefined. */
+    postOnceTo: async (instance: FleetInstance, name: string) => {
       const startedAt = performance.now();
       if (!(await postOnce(instance, roomFinished(name)))) return undefined;
       acknowledgedAt.set(name, Date.now());
       return performance.now() - startedAt;
     },
-    acknowledgedAt,
+    /** When the end of each room was acknowledged, by room name. */
+    acknowledgedAt: acknowledgedAt as ReadonlyMap<string, number>,
+    /** Number of the service's events that the acknowledged ones lead to. */
     acknowledged: () => acknowledgedAt.size + rooms * EVENTS_PER_ROOM,
+    /** Number of posts without a 200. Each was repeated. */
     refused: () => refused,
+    /** Stops the repetitions. */
     close: () => {
       isClosed = true;
     },
