@@ -8,12 +8,16 @@ import './styles/sessions.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import {
   Activity,
+  CalendarClock,
   Captions,
+  Cast,
+  ChartColumn,
   DoorOpen,
   Eye,
   Film,
   History,
   IdCard,
+  KeyRound,
   LayoutDashboard,
   type LucideIcon,
   Radio,
@@ -107,6 +111,14 @@ const WebhookView = lazyView(async () => (await import('./webhooks/webhook-view.
 
 const Ingress = lazyView(async () => (await import('./ingress/ingress-view.tsx')).Ingress);
 
+const ApiKeys = lazyView(async () => (await import('./keys/keys-view.tsx')).ApiKeys);
+
+const Plans = lazyView(async () => (await import('./plans/plans-view.tsx')).Plans);
+
+const Broadcasts = lazyView(async () => (await import('./broadcasts/broadcasts-view.tsx')).Broadcasts);
+
+const UsageView = lazyView(async () => (await import('./usage/usage-view.tsx')).UsageView);
+
 const FiscalCodes = lazyView(async () => (await import('./fiscal/fiscal-view.tsx')).FiscalCodes);
 
 const Doctor = lazyView(async () => (await import('./doctor/doctor-view.tsx')).Doctor);
@@ -179,6 +191,10 @@ function Views() {
         <Route path="/webhooks" component={Webhooks} />
         <Route path="/webhooks/:id">{({ id }) => <WebhookView id={id} key={id} />}</Route>
         <Route path="/ingress" component={Ingress} />
+        <Route path="/broadcasts" component={Broadcasts} />
+        <Route path="/plans" component={Plans} />
+        <Route path="/usage" component={UsageView} />
+        <Route path="/keys" component={ApiKeys} />
         <Route path="/fiscal" component={FiscalCodes} />
         <Route path="/audit" component={Audit} />
         <Route path="/doctor" component={Doctor} />
@@ -272,12 +288,16 @@ type NavigationEntry = {
 const VIEWS: readonly NavigationEntry[] = [
   { path: '/overview', name: 'Overview', Icon: LayoutDashboard },
   { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
+  { path: '/plans', name: 'Plans', Icon: CalendarClock },
   { path: '/sessions', name: 'Sessions', Icon: History },
   { path: '/recordings', name: 'Recordings', Icon: Film },
+  { path: '/broadcasts', name: 'Broadcasts', Icon: Cast },
   { path: '/transcriptions', name: 'Transcriptions', Icon: Captions },
   { path: '/webhooks', name: 'Webhooks', Icon: Webhook },
   { path: '/events', name: 'Events', Icon: Activity },
   { path: '/ingress', name: 'Ingress', Icon: Radio },
+  { path: '/usage', name: 'Usage', Icon: ChartColumn },
+  { path: '/keys', name: 'API keys', Icon: KeyRound },
   { path: '/audit', name: 'Audit', Icon: ScrollText },
   { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
   // The only view with a language of its own.

@@ -16,6 +16,10 @@ export const KEYS = {
   webhooks: () => ['webhooks'],
   deliveries: () => ['deliveries'],
   ingress: (room: string) => ['ingress', room],
+  keys: () => ['keys'],
+  plans: () => ['plans'],
+  broadcasts: () => ['broadcasts'],
+  usage: () => ['usage'],
   audit: () => ['audit'],
   explanations: () => ['explanations'],
 } as const;
@@ -34,6 +38,7 @@ export function keysOfEvent({ event, room }: Event): readonly (readonly string[]
   // The effect of a request is an event; its result is in the log.
   const all = [...ofRoom, KEYS.deliveries(), KEYS.audit(), KEYS.explanations()];
   if (event.startsWith('egress_') || event.startsWith('recording_')) return [...all, KEYS.recordings()];
+  if (event.startsWith('broadcast_')) return [...all, KEYS.broadcasts()];
   if (event.startsWith('transcription_')) return [...all, KEYS.transcriptions()];
   if (event.startsWith('ingress_') && room !== null) return [...all, KEYS.ingress(room.name)];
   return all;

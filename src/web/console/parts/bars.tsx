@@ -19,10 +19,14 @@ type Props = {
   readonly label: string;
   readonly bars: readonly Bar[];
   readonly format?: (value: number) => string;
+  /** Whether each bar is a whole day or month in UTC; without it, an instant in the time of this browser. */
+  readonly dates?: 'day' | 'month';
 };
 
 /** Amounts over time as stacked bars, with the largest and both ends written beside them. */
-export function Bars({ label, bars, format = (value) => value.toLocaleString() }: Props) {
+export function Bars({ label, bars, format = (value) => value.toLocaleString(), dates }: Props) {
+  const formatter = dates === undefined ? INSTANT : FORMATS[dates];
+  const formatInstant = (instant: string): string => formatter.format(new Date(instant));
   const highest = Math.max(1, ...bars.map((bar) => sum(bar.parts)));
   const [first, last] = [bars[0]?.startedAt, bars.at(-1)?.startedAt];
   const width = WIDTH / Math.max(1, bars.length);
@@ -37,7 +41,7 @@ export function Bars({ label, bars, format = (value) => value.toLocaleString() }
       >
         {bars.map((bar, index) => (
           <g key={bar.startedAt}>
-            <title>{describeBar(bar, format)}</title>
+            <title>{`${formatInstant(bar.startedAt)}: ${describeParts(bar, format)}`}</title>
             <rect x={index * width} y={0} width={width} height={HEIGHT} className="plot-space" />
             {stack(bar.parts, highest).map(({ tone, from, to }) => (
               <rect
@@ -78,9 +82,9 @@ function stack(parts: readonly Part[], highest: number) {
   });
 }
 
-function describeBar({ startedAt, parts }: Bar, format: (value: number) => string): string {
+function describeParts({ parts }: Bar, format: (value: number) => string): string {
   const amounts = parts.filter(({ value }) => value > 0).map(({ name, value }) => `${name} ${format(value)}`);
-  return `${formatInstant(startedAt)}: ${amounts.length === 0 ? 'none' : amounts.join(', ')}`;
+  return amounts.length === 0 ? 'none' : amounts.join(', ');
 }
 
 const INSTANT = new Intl.DateTimeFormat(undefined, {
@@ -91,6 +95,7 @@ const INSTANT = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 });
 
-function formatInstant(instant: string): string {
-  return INSTANT.format(new Date(instant));
-}
+const FORMATS = {
+  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+  month: new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' }),
+};

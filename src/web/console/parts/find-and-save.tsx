@@ -44,7 +44,7 @@ export function useRowsWith<Row extends object>(rows: readonly Row[], text: stri
 }
 
 /** Strangers choose names, which no spreadsheet shall take for a formula. */
-function saveCsv<Row>(what: string, rows: readonly Row[], cells: Cells<Row>): void {
+export function saveCsv<Row>(what: string, rows: readonly Row[], cells: Cells<Row>): void {
   const lines = rows.map((row) =>
     csvLine(
       Object.values(cells).map((read) => withoutFormula(String(read(row) ?? ''))),

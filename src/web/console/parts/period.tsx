@@ -40,3 +40,19 @@ export const PERIODS: readonly Period[] = [
 export function findBegin(periodMs: number): string {
   return new Date(Date.now() - periodMs).toISOString();
 }
+
+type DayProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (day: string) => void;
+};
+
+/** A day as `2026-01-31` in UTC. */
+export function DayFilter({ label, value, onChange }: DayProps) {
+  return (
+    <label className="day-filter">
+      <span className="faint">{label}</span>
+      <input type="date" value={value} onChange={(event) => onChange(event.target.value)} />
+    </label>
+  );
+}

@@ -8,6 +8,8 @@ type Options<Item> = {
   readonly read: (cursor: string | undefined) => Promise<Page<Item>>;
   /** Default true. */
   readonly isEnabled?: boolean;
+  /** How often it is read again; without it, only after an event. */
+  readonly refreshMs?: number | undefined;
 };
 
 type Pages<Item> = {
@@ -22,13 +24,14 @@ type Pages<Item> = {
 };
 
 /** A list of the service that is loaded page by page while the user scrolls. */
-export function usePages<Item>({ queryKey, read, isEnabled = true }: Options<Item>): Pages<Item> {
+export function usePages<Item>({ queryKey, read, ...options }: Options<Item>): Pages<Item> {
   const { data, error, hasNextPage, isFetchingNextPage, refetch, fetchNextPage } = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => read(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    enabled: isEnabled,
+    enabled: options.isEnabled ?? true,
+    refetchInterval: options.refreshMs ?? false,
   });
   const items = useMemo(() => data?.pages.flatMap((page) => page.items), [data]);
   return {

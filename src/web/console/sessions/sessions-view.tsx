@@ -7,6 +7,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { DayFilter } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
@@ -121,21 +122,6 @@ function NoSessions({ isFiltered }: { readonly isFiltered: boolean }) {
           : 'A session is a room from its opening to its end. It appears here by itself.'}
       </p>
     </Empty>
-  );
-}
-
-type DayProps = {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (day: string) => void;
-};
-
-function DayFilter({ label, value, onChange }: DayProps) {
-  return (
-    <label className="day-filter">
-      <span className="faint">{label}</span>
-      <input type="date" value={value} onChange={(event) => onChange(event.target.value)} />
-    </label>
   );
 }
 

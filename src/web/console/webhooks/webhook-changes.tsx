@@ -1,4 +1,4 @@
-import { Copy, FlaskConical, KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
+import { FlaskConical, KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useLocation } from 'wouter';
 import {
   ALL_EVENTS,
@@ -13,6 +13,7 @@ import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DraftFields } from '../parts/draft-fields.tsx';
+import { Secret } from '../parts/secret.tsx';
 import { Status } from '../parts/status.tsx';
 
 /** What the dialogs of a webhook ask for. No event means all. */
@@ -270,24 +271,4 @@ const SECRET_BYTES = 32;
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
-}
-
-/** A signing secret, shown once. */
-function Secret({ secret }: { readonly secret: string }) {
-  return (
-    <div className="secret">
-      <p>Keep the secret now: it is not shown again.</p>
-      <div className="command">
-        <code>{secret}</code>
-        <button
-          type="button"
-          className="icon"
-          aria-label="Copy the secret"
-          onClick={() => void navigator.clipboard.writeText(secret)}
-        >
-          <Copy aria-hidden />
-        </button>
-      </div>
-    </div>
-  );
 }

@@ -1,0 +1,281 @@
+import { Plus, Square, Trash2 } from 'lucide-react';
+import { useRef } from 'react';
+import { Link } from 'wouter';
+import type { Broadcast, BroadcastUrl } from '../../../contract/broadcasts.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import type { TableColumn } from '../parts/data-table.tsx';
+import type { Cells } from '../parts/find-and-save.tsx';
+import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { RoomFilter } from '../parts/room-filter.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
+import { Clock, describePosition } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
+import { useDebounced } from '../parts/use-pages.ts';
+
+const PAGE_SIZE = 100;
+/** The recorder connects again without an event. */
+const REFRESH_MS = 10_000;
+
+/** Broadcasts of all rooms, running and ended, with the state of each receiver. */
+export function Broadcasts() {
+  const { read, change } = useAddress();
+  const room = useDebounced(read('room').trim()) || undefined;
+  return (
+    <ListView
+      title="Broadcasts"
+      what="broadcasts"
+      command={writeCommand('broadcast', 'list', ...(room === undefined ? [] : ['--room', room]))}
+      filters={
+        <RoomFilter what="broadcasts" value={read('room')} onChange={(name) => change({ room: name })} />
+      }
+      queryKey={[...KEYS.broadcasts(), room ?? '']}
+      read={async (cursor) => {
+        const query = { roomId: room, limit: PAGE_SIZE, cursor };
+        const { broadcasts, nextCursor } = await client.broadcasts.list(query);
+        return { items: broadcasts, nextCursor };
+      }}
+      refreshMs={REFRESH_MS}
+      columns={COLUMNS}
+      cells={CELLS}
+      getId={({ broadcastId }) => broadcastId}
+      empty={{
+        title: room === undefined ? 'Nothing was broadcast yet' : `${room} was not broadcast`,
+        text: 'A broadcast sends a room to RTMP or SRT servers, or writes HLS: rtc broadcast start ROOM.',
+      }}
+      panel={(broadcast) => ({
+        title: broadcast.roomId,
+        content: <BroadcastDetails broadcast={broadcast} />,
+      })}
+    />
+  );
+}
+
+const TONES: Readonly<Record<Broadcast['status'], Tone>> = {
+  broadcasting: 'active',
+  stopped: 'neutral',
+  aborted: 'warning',
+  failed: 'bad',
+};
+
+const URL_TONES: Readonly<Record<BroadcastUrl['state'], Tone>> = {
+  connecting: 'warning',
+  active: 'good',
+  failed: 'bad',
+  removed: 'neutral',
+  ended: 'neutral',
+};
+
+function BroadcastDetails({ broadcast }: { readonly broadcast: Broadcast }) {
+  const { broadcastId, roomId, status, error, urls, hls, egressId, startedAt, endedAt } = broadcast;
+  const isRunning = status === 'broadcasting';
+  return (
+    <>
+      <Details
+        rows={{
+          State: <Status tone={TONES[status]}>{status}</Status>,
+          Why: error,
+          Room: <Link href={`/rooms/${encodeURIComponent(roomId)}`}>{roomId}</Link>,
+          Broadcast: <code>{broadcastId}</code>,
+          Recorder: egressId === null ? undefined : <code>{egressId}</code>,
+          Started: <Clock at={startedAt} />,
+          Ended: endedAt === null ? undefined : <Clock at={endedAt} />,
+          HLS: hls === null ? undefined : `${hls.bucket === null ? '' : `${hls.bucket}/`}${hls.folder}`,
+        }}
+      />
+      <h3>Receivers</h3>
+      {urls.length === 0 && <p className="faint">None: it is only written as HLS.</p>}
+      <ul className="plain-list">
+        {urls.map((url) => (
+          <Receiver key={url.urlId} url={url} room={roomId} isRunning={isRunning} />
+        ))}
+      </ul>
+      <div className="actions">
+        {isRunning && (
+          <>
+            <AddButton room={roomId} />
+            <StopButton room={roomId} />
+          </>
+        )}
+        {!isRunning && <DeleteButton broadcast={broadcast} />}
+      </div>
+      <CommandLine command={writeCommand('broadcast', 'status', roomId)} />
+    </>
+  );
+}
+
+type ReceiverProps = { readonly url: BroadcastUrl; readonly room: string; readonly isRunning: boolean };
+
+function Receiver({ url: { urlId, url, state, since, error, retries }, room, isRunning }: ReceiverProps) {
+  const isOn = isRunning && (state === 'active' || state === 'connecting');
+  return (
+    <li>
+      <code>{url}</code>
+      <Status tone={URL_TONES[state]}>
+        {state}{' '}
+        <span className="faint">
+          since <Clock at={since} />
+        </span>
+      </Status>
+      {error !== null && <span>{error}</span>}
+      {retries > 0 && <span className="faint">connected again {retries} times</span>}
+      {isOn && (
+        <ChangeButton
+          className="danger-quiet"
+          label={`Remove ${url}`}
+          change={() => ({
+            question: `Send no longer to ${url}?`,
+            consequence: 'The other receivers go on.',
+            verb: 'Remove it',
+            isDestructive: true,
+            command: writeCommand('broadcast', 'update', room, '--remove', urlId),
+            run: async () => {
+              await client.broadcasts.change(room, { remove: [urlId] });
+            },
+          })}
+        >
+          Remove
+        </ChangeButton>
+      )}
+    </li>
+  );
+}
+
+function AddButton({ room }: { readonly room: string }) {
+  const typed = useRef('');
+  return (
+    <ChangeButton
+      change={() => {
+        typed.current = '';
+        return {
+          question: `Send ${room} to one more server`,
+          consequence: 'The URL with its stream key is a secret: it is not shown again.',
+          fields: (
+            <label className="field">
+              URL with the stream key
+              <input
+                type="password"
+                required
+                autoComplete="off"
+                placeholder="rtmps://live.example.org/app/stream-key"
+                onChange={({ target }) => {
+                  typed.current = target.value;
+                }}
+              />
+            </label>
+          ),
+          verb: 'Add',
+          command: writeCommand('broadcast', 'update', room, '--url-stdin'),
+          run: async () => {
+            await client.broadcasts.change(room, { add: [typed.current] });
+          },
+        };
+      }}
+    >
+      <Plus aria-hidden /> Add a URL
+    </ChangeButton>
+  );
+}
+
+function StopButton({ room }: { readonly room: string }) {
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      change={() => ({
+        question: `Stop the broadcast of ${room}?`,
+        consequence: 'It ends for every receiver, and its HLS is complete.',
+        verb: 'Stop it',
+        isDestructive: true,
+        command: writeCommand('broadcast', 'stop', room),
+        run: async () => {
+          await client.broadcasts.stop(room);
+        },
+      })}
+    >
+      <Square aria-hidden /> Stop
+    </ChangeButton>
+  );
+}
+
+function DeleteButton({ broadcast: { broadcastId, roomId } }: { readonly broadcast: Broadcast }) {
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      change={() => ({
+        question: `Delete this broadcast of ${roomId}?`,
+        consequence: 'Its HLS and its record are lost.',
+        verb: 'Delete the broadcast',
+        isDestructive: true,
+        command: writeCommand('broadcast', 'delete', broadcastId),
+        run: () => client.broadcasts.delete(broadcastId),
+      })}
+    >
+      <Trash2 aria-hidden /> Delete
+    </ChangeButton>
+  );
+}
+
+function describeReceivers({ urls, hls }: Broadcast): string {
+  const active = urls.filter(({ state }) => state === 'active').length;
+  const words = urls.length === 0 ? [] : [`${active} of ${urls.length} active`];
+  return [...words, ...(hls === null ? [] : ['HLS'])].join(', ');
+}
+
+const COLUMNS: readonly TableColumn<Broadcast>[] = [
+  {
+    id: 'room',
+    heading: 'Room',
+    width: 'minmax(7rem, 1.6fr)',
+    cell: ({ broadcastId, roomId }) => <OpenButton id={broadcastId}>{roomId}</OpenButton>,
+  },
+  {
+    id: 'state',
+    heading: 'State',
+    width: 'minmax(7.5rem, 0.8fr)',
+    cell: ({ status }) => <Status tone={TONES[status]}>{status}</Status>,
+  },
+  {
+    id: 'receivers',
+    heading: 'Receivers',
+    width: 'minmax(7rem, 1fr)',
+    cell: (broadcast) => {
+      const failed = broadcast.urls.filter(({ state }) => state === 'failed').length;
+      const words = describeReceivers(broadcast);
+      return failed === 0 ? words : <Status tone="bad">{`${words}, ${failed} failed`}</Status>;
+    },
+  },
+  {
+    id: 'started',
+    heading: 'Started',
+    width: 'minmax(7rem, 1fr)',
+    isSecondary: true,
+    cell: ({ startedAt }) => <Clock at={startedAt} />,
+  },
+  {
+    id: 'duration',
+    heading: 'HLS length',
+    width: 'minmax(5.5rem, 0.6fr)',
+    isSecondary: true,
+    cell: ({ durationMs }) =>
+      durationMs === null ? <span className="faint">—</span> : describePosition(durationMs / 1000),
+  },
+  {
+    id: 'id',
+    heading: 'Broadcast',
+    width: 'minmax(8rem, 1.2fr)',
+    isSecondary: true,
+    cell: ({ broadcastId }) => <code className="faint">{broadcastId}</code>,
+  },
+];
+
+const CELLS: Cells<Broadcast> = {
+  broadcast: ({ broadcastId }) => broadcastId,
+  room: ({ roomId }) => roomId,
+  state: ({ status }) => status,
+  receivers: ({ urls }) => urls.map(({ url, state }) => `${url} ${state}`).join('; '),
+  started: ({ startedAt }) => startedAt,
+  ended: ({ endedAt }) => endedAt,
+  error: ({ error }) => error,
+};

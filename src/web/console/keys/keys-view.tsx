@@ -1,0 +1,349 @@
+import { useQuery } from '@tanstack/react-query';
+import { Plus, ShieldOff } from 'lucide-react';
+import { useRef } from 'react';
+import { Link } from 'wouter';
+import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../../contract/choices.ts';
+import { type Key, type KeyCreate, OWN_LIMITS } from '../../../contract/keys.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import type { TableColumn } from '../parts/data-table.tsx';
+import { DraftFields } from '../parts/draft-fields.tsx';
+import type { Cells } from '../parts/find-and-save.tsx';
+import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { Secret } from '../parts/secret.tsx';
+import { Status } from '../parts/status.tsx';
+import { Ago, Clock } from '../parts/time.tsx';
+
+const PAGE_SIZE = 100;
+
+/** The API keys beside the root key. Only the root key may see them. */
+export function ApiKeys() {
+  return (
+    <ListView
+      title="API keys"
+      what="keys"
+      command="rtc keys list"
+      actions={<CreateKey />}
+      queryKey={KEYS.keys()}
+      read={async (cursor) => {
+        const { keys, nextCursor } = await client.keys.list({ limit: PAGE_SIZE, cursor });
+        return { items: keys, nextCursor };
+      }}
+      columns={COLUMNS}
+      cells={CELLS}
+      getId={({ id }) => id}
+      empty={{
+        title: 'There is only the root key',
+        text: 'Give each program a key of its own: with the scopes that it needs, for the rooms that it needs.',
+      }}
+      panel={(key) => ({ title: key.name, content: <KeyDetails apiKey={key} /> })}
+    />
+  );
+}
+
+function describeRooms({ rooms }: Pick<Key, 'rooms'>): string {
+  return rooms === null ? 'All' : rooms.map((prefix) => `${prefix}*`).join(', ');
+}
+
+const LIMIT_WORDS: Readonly<Record<(typeof OWN_LIMITS)[number], string>> = {
+  webhooks: 'Webhooks',
+  rooms: 'Open rooms at once',
+  participants: 'People at once',
+  minutesPerMonth: 'Participant minutes a month',
+  requestsPerSecond: 'Requests a second',
+};
+
+function KeyStatus({ status }: Pick<Key, 'status'>) {
+  return <Status tone={status === 'active' ? 'good' : 'neutral'}>{status}</Status>;
+}
+
+/** The newest request of the key that changed something, or was to: reading leaves no entry in the audit log. */
+function LastChange({ keyId }: { readonly keyId: string }) {
+  const { data } = useQuery({
+    queryKey: [...KEYS.audit(), 'last', keyId],
+    queryFn: () => client.audit.list({ keyId, limit: 1 }),
+  });
+  if (data === undefined) return null;
+  return <Ago at={data.entries[0]?.occurredAt} />;
+}
+
+function KeyDetails({ apiKey }: { readonly apiKey: Key }) {
+  const { id, name, scopes, status, limits, createdAt, expiresAt, revokedAt } = apiKey;
+  return (
+    <>
+      <Details
+        rows={{
+          State: <KeyStatus status={status} />,
+          Key: <code>{id}</code>,
+          Scopes: scopes.join(', '),
+          Rooms: describeRooms(apiKey),
+          Created: <Clock at={createdAt} />,
+          Expires: expiresAt === null ? 'Never' : <Clock at={expiresAt} />,
+          Revoked: revokedAt === null ? undefined : <Clock at={revokedAt} />,
+          'Last change': <LastChange keyId={id} />,
+        }}
+      />
+      <h3>Limits of its own</h3>
+      {limits === null && <p className="faint">None beside those of the service.</p>}
+      {limits !== null && (
+        <Details
+          rows={Object.fromEntries(
+            OWN_LIMITS.map((limit) => [LIMIT_WORDS[limit], limits[limit]?.toLocaleString()]),
+          )}
+        />
+      )}
+      <div className="actions">
+        <Link className="button" href={`/audit?key=${encodeURIComponent(id)}`}>
+          Its requests
+        </Link>
+        <Link className="button" href="/usage?by=key">
+          Usage by key
+        </Link>
+        <ChangeButton
+          className="danger-quiet"
+          isDisabled={status === 'revoked'}
+          change={() => ({
+            question: `Revoke the key ${name}?`,
+            consequence: 'What signs with it is refused at once, on every instance. This cannot be undone.',
+            verb: 'Revoke the key',
+            isDestructive: true,
+            command: writeCommand('keys', 'revoke', id),
+            run: () => client.keys.revoke(id),
+          })}
+        >
+          <ShieldOff aria-hidden /> Revoke
+        </ChangeButton>
+      </div>
+      <CommandLine command={writeCommand('keys', 'get', id)} />
+    </>
+  );
+}
+
+/** What the fields of a new key contain. */
+type Draft = {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Beginnings of names of rooms, with commas between them. */
+  readonly prefixes: string;
+  readonly days: string;
+  readonly limits: Readonly<Record<(typeof OWN_LIMITS)[number], string>>;
+};
+
+const EMPTY: Draft = {
+  ...{ name: '', scopes: ['read'], prefixes: '', days: '' },
+  limits: { webhooks: '', rooms: '', participants: '', minutesPerMonth: '', requestsPerSecond: '' },
+};
+
+function CreateKey() {
+  const draft = useRef(EMPTY);
+  return (
+    <ChangeButton
+      className="primary"
+      change={() => {
+        draft.current = EMPTY;
+        return {
+          question: 'Create an API key',
+          fields: (
+            <DraftFields initial={EMPTY} onDraft={(next) => (draft.current = next)} writeCommand={toCommand}>
+              {(shown, change) => <KeyFields draft={shown} onChange={change} />}
+            </DraftFields>
+          ),
+          verb: 'Create',
+          run: async () => {
+            const { id, secret = '' } = await client.keys.create(toKey(draft.current));
+            return (
+              <>
+                <p>
+                  The key is <code>{id}</code>.
+                </p>
+                <Secret secret={secret} />
+              </>
+            );
+          },
+        };
+      }}
+    >
+      <Plus aria-hidden /> Create a key
+    </ChangeButton>
+  );
+}
+
+function splitPrefixes(prefixes: string): readonly string[] {
+  return prefixes.split(/[\s,]+/).filter((prefix) => prefix !== '');
+}
+
+const SECONDS_PER_DAY = 86_400;
+
+function toKey({ name, scopes, prefixes, days, limits }: Draft): KeyCreate {
+  const rooms = splitPrefixes(prefixes);
+  const given = OWN_LIMITS.filter((limit) => limits[limit] !== '');
+  return {
+    name,
+    scopes: [...scopes],
+    ...(rooms.length === 0 ? {} : { rooms: [...rooms] }),
+    ...(days === '' ? {} : { ttl: Number(days) * SECONDS_PER_DAY }),
+    ...(given.length === 0
+      ? {}
+      : { limits: Object.fromEntries(given.map((limit) => [limit, Number(limits[limit])])) }),
+  };
+}
+
+function toCommand({ name, scopes, prefixes, days, limits }: Draft): string {
+  return writeCommand(
+    ...['keys', 'create', name === '' ? 'NAME' : name],
+    ...scopes.flatMap((scope) => ['--scope', scope]),
+    ...splitPrefixes(prefixes).flatMap((prefix) => ['--rooms', prefix]),
+    ...OWN_LIMITS.flatMap((limit) => (limits[limit] === '' ? [] : ['--limit', `${limit}=${limits[limit]}`])),
+    ...(days === '' ? [] : ['--valid-for', `${days}d`]),
+  );
+}
+
+type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial<Draft>) => void };
+
+function KeyFields({ draft: { name, scopes, prefixes, days, limits }, onChange }: FieldsProps) {
+  const toggle = (scope: Scope): readonly Scope[] =>
+    scopes.includes(scope) ? scopes.filter((other) => other !== scope) : [...scopes, scope];
+  return (
+    <>
+      <label className="field">
+        Name
+        <input
+          value={name}
+          required
+          placeholder="booking back end"
+          onChange={({ target }) => onChange({ name: target.value })}
+        />
+      </label>
+      <fieldset className="choices">
+        <legend>What it may do</legend>
+        {SCOPES.map((scope) => (
+          <label key={scope} title={SCOPE_MEANINGS[scope]}>
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={() => onChange({ scopes: toggle(scope) })}
+            />
+            {scope}
+          </label>
+        ))}
+      </fieldset>
+      <label className="field">
+        Only rooms whose names begin so, with commas between
+        <input
+          value={prefixes}
+          placeholder="acme-"
+          onChange={({ target }) => onChange({ prefixes: target.value })}
+        />
+      </label>
+      <div className="fields">
+        <NumberField
+          name="Valid for days"
+          placeholder="until it is revoked"
+          value={days}
+          onChange={(value) => onChange({ days: value })}
+        />
+        {OWN_LIMITS.map((limit) => (
+          <NumberField
+            key={limit}
+            name={LIMIT_WORDS[limit]}
+            placeholder="as the service"
+            value={limits[limit]}
+            onChange={(value) => onChange({ limits: { ...limits, [limit]: value } })}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
+
+type NumberProps = {
+  readonly name: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+};
+
+function NumberField({ name, placeholder, value, onChange }: NumberProps) {
+  return (
+    <label className="field">
+      {name}
+      <input
+        type="number"
+        min={1}
+        placeholder={placeholder}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
+  );
+}
+
+const COLUMNS: readonly TableColumn<Key>[] = [
+  {
+    id: 'name',
+    heading: 'Name',
+    width: 'minmax(7rem, 2fr)',
+    sortBy: ({ name }) => name,
+    cell: ({ id, name }) => <OpenButton id={id}>{name}</OpenButton>,
+  },
+  {
+    id: 'state',
+    heading: 'State',
+    width: 'minmax(5.5rem, 0.7fr)',
+    sortBy: ({ status }) => status,
+    cell: ({ status }) => <KeyStatus status={status} />,
+  },
+  {
+    id: 'scopes',
+    heading: 'Scopes',
+    width: 'minmax(7rem, 1.6fr)',
+    cell: ({ scopes }) => <span title={scopes.join(', ')}>{scopes.join(', ')}</span>,
+  },
+  {
+    id: 'rooms',
+    heading: 'Rooms',
+    width: 'minmax(5rem, 1fr)',
+    isSecondary: true,
+    cell: (key) => <span title={describeRooms(key)}>{describeRooms(key)}</span>,
+  },
+  {
+    id: 'limits',
+    heading: 'Limits',
+    width: 'minmax(6rem, 1fr)',
+    isSecondary: true,
+    cell: ({ limits }) =>
+      limits === null ? (
+        <span className="faint">—</span>
+      ) : (
+        OWN_LIMITS.filter((limit) => limits[limit] !== undefined)
+          .map((limit) => `${limit} ${limits[limit]?.toLocaleString()}`)
+          .join(', ')
+      ),
+  },
+  {
+    id: 'expires',
+    heading: 'Expires',
+    width: 'minmax(6rem, 0.8fr)',
+    isSecondary: true,
+    cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Ago at={expiresAt} />),
+  },
+  {
+    id: 'last',
+    heading: 'Last change',
+    width: 'minmax(6.5rem, 0.8fr)',
+    isSecondary: true,
+    cell: ({ id }) => <LastChange keyId={id} />,
+  },
+];
+
+const CELLS: Cells<Key> = {
+  key: ({ id }) => id,
+  name: ({ name }) => name,
+  scopes: ({ scopes }) => scopes.join(' '),
+  rooms: describeRooms,
+  state: ({ status }) => status,
+  created: ({ createdAt }) => createdAt,
+  expires: ({ expiresAt }) => expiresAt,
+};

@@ -1,0 +1,414 @@
+import { Pencil, Plus, Trash2 } from 'lucide-react';
+import { useRef } from 'react';
+import type { Plan, PlanPut } from '../../../contract/plans.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import type { TableColumn } from '../parts/data-table.tsx';
+import { DraftFields } from '../parts/draft-fields.tsx';
+import type { Cells } from '../parts/find-and-save.tsx';
+import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { Ago, Clock, describeDuration } from '../parts/time.tsx';
+
+const PAGE_SIZE = 100;
+
+/** What is planned for rooms, by a name or by the beginning of names. */
+export function Plans() {
+  return (
+    <ListView
+      title="Plans"
+      what="plans"
+      command="rtc plans list"
+      actions={<PlanButton />}
+      queryKey={KEYS.plans()}
+      read={async (cursor) => {
+        const { plans, nextCursor } = await client.plans.list({ limit: PAGE_SIZE, cursor });
+        return { items: plans, nextCursor };
+      }}
+      columns={COLUMNS}
+      cells={CELLS}
+      getId={({ planId }) => planId}
+      empty={{
+        title: 'Nothing is planned',
+        text: 'A plan opens and closes a room, or all rooms whose names begin alike, at a time or after one.',
+      }}
+      panel={(plan) => ({ title: plan.planId, content: <PlanDetails plan={plan} /> })}
+    />
+  );
+}
+
+function describeRooms({ room, prefix }: Plan): string {
+  return room ?? `${prefix}*`;
+}
+
+const describeSeconds = (seconds: number | undefined): string | undefined =>
+  seconds === undefined ? undefined : describeDuration(seconds * 1000);
+
+function PlanDetails({ plan }: { readonly plan: Plan }) {
+  const { planId, closingWarnings, vocabulary } = plan;
+  return (
+    <>
+      <Details
+        rows={{
+          Rooms: describeRooms(plan),
+          Opens: plan.opensAt === undefined ? undefined : <Clock at={plan.opensAt} />,
+          'People may join before': describeSeconds(plan.earlyJoin),
+          Closes: plan.closesAt === undefined ? undefined : <Clock at={plan.closesAt} />,
+          'Lasts at most': describeSeconds(plan.maxDuration),
+          'Closed when one is alone': describeSeconds(plan.soloTimeout),
+          'Closed when empty': describeSeconds(plan.emptyTimeout),
+          'Warnings before the end':
+            closingWarnings === undefined
+              ? undefined
+              : closingWarnings.map((seconds) => describeSeconds(seconds)).join(', ') || 'None',
+          Language: plan.language,
+          Vocabulary: vocabulary?.join(', '),
+          Metadata: plan.metadata,
+          Made: <Clock at={plan.createdAt} />,
+          Changed: <Clock at={plan.updatedAt} />,
+        }}
+      />
+      <div className="actions">
+        <PlanButton plan={plan} />
+        <ChangeButton
+          className="danger-quiet"
+          change={() => ({
+            question: `Delete the plan ${planId}?`,
+            consequence: 'Rooms that are open stay open, and are no longer closed by it.',
+            verb: 'Delete the plan',
+            isDestructive: true,
+            command: writeCommand('plans', 'delete', planId),
+            run: () => client.plans.delete(planId),
+          })}
+        >
+          <Trash2 aria-hidden /> Delete
+        </ChangeButton>
+      </div>
+      <CommandLine command={writeCommand('plans', 'get', planId)} />
+    </>
+  );
+}
+
+const MINUTES = ['maxDuration', 'soloTimeout', 'earlyJoin', 'emptyTimeout'] as const;
+
+const MINUTE_WORDS: Readonly<Record<(typeof MINUTES)[number], string>> = {
+  maxDuration: 'Lasts at most, minutes',
+  soloTimeout: 'Closed when one is alone, minutes',
+  earlyJoin: 'People may join before, minutes',
+  emptyTimeout: 'Closed when empty, minutes',
+};
+
+/** What the fields of a plan contain; an empty one is not planned. */
+type Draft = {
+  readonly planId: string;
+  readonly kind: 'room' | 'prefix';
+  readonly name: string;
+  /** In the time of this browser, as its field has it. */
+  readonly opensAt: string;
+  readonly closesAt: string;
+  readonly warnings: string;
+  readonly language: string;
+  readonly vocabulary: string;
+  readonly metadata: string;
+} & Readonly<Record<(typeof MINUTES)[number], string>>;
+
+const EMPTY: Draft = {
+  ...{ planId: '', kind: 'prefix', name: '', opensAt: '', closesAt: '', warnings: '' },
+  ...{ language: '', vocabulary: '', metadata: '' },
+  ...{ maxDuration: '', soloTimeout: '', earlyJoin: '', emptyTimeout: '' },
+};
+
+function toDraft(plan: Plan): Draft {
+  const toMinutes = (seconds: number | undefined): string =>
+    seconds === undefined ? '' : String(seconds / 60);
+  return {
+    planId: plan.planId,
+    kind: plan.room === undefined ? 'prefix' : 'room',
+    name: plan.room ?? plan.prefix ?? '',
+    opensAt: toLocalTime(plan.opensAt),
+    closesAt: toLocalTime(plan.closesAt),
+    warnings: plan.closingWarnings?.map((seconds) => seconds / 60).join(', ') ?? '',
+    language: plan.language ?? '',
+    vocabulary: plan.vocabulary?.join(', ') ?? '',
+    metadata: plan.metadata ?? '',
+    maxDuration: toMinutes(plan.maxDuration),
+    soloTimeout: toMinutes(plan.soloTimeout),
+    earlyJoin: toMinutes(plan.earlyJoin),
+    emptyTimeout: toMinutes(plan.emptyTimeout),
+  };
+}
+
+/** An instant in the form of a field for a local time: `2026-01-31T09:30:05`. */
+function toLocalTime(instant: string | undefined): string {
+  if (instant === undefined) return '';
+  const date = new Date(instant);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+const toSeconds = (minutes: string): number => Math.round(Number(minutes) * 60);
+
+const splitList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+function toPlan(draft: Draft, before: Plan | undefined): PlanPut {
+  const { kind, name, opensAt, closesAt, warnings, language, vocabulary, metadata } = draft;
+  const minutes = MINUTES.filter((field) => draft[field] !== '');
+  // No warnings at all have no text: a plan that had none keeps it so.
+  const hasNoWarnings = warnings.trim() === '' && before?.closingWarnings?.length === 0;
+  const closingWarnings = hasNoWarnings ? [] : splitList(warnings).map(toSeconds);
+  return {
+    ...(kind === 'room' ? { room: name } : { prefix: name }),
+    ...(opensAt === '' ? {} : { opensAt: new Date(opensAt).toISOString() }),
+    ...(closesAt === '' ? {} : { closesAt: new Date(closesAt).toISOString() }),
+    ...Object.fromEntries(minutes.map((field) => [field, toSeconds(draft[field])])),
+    ...(closingWarnings.length === 0 && !hasNoWarnings ? {} : { closingWarnings }),
+    ...(language === '' ? {} : { language }),
+    ...(vocabulary.trim() === '' ? {} : { vocabulary: splitList(vocabulary) }),
+    ...(metadata === '' ? {} : { metadata }),
+  };
+}
+
+function toCommand(id: string, plan: PlanPut): string {
+  const { room, prefix, opensAt, closesAt, closingWarnings, language, vocabulary = [], metadata } = plan;
+  const seconds = (value: number | undefined) => (value === undefined ? undefined : `${value}s`);
+  const options = {
+    '--room': room,
+    '--prefix': prefix,
+    '--opens-at': opensAt,
+    '--early-join': seconds(plan.earlyJoin),
+    '--closes-at': closesAt,
+    '--max-duration': seconds(plan.maxDuration),
+    '--solo-timeout': seconds(plan.soloTimeout),
+    '--empty-timeout': seconds(plan.emptyTimeout),
+    '--closing-warnings':
+      closingWarnings?.length === 0 ? 'none' : closingWarnings?.map((each) => `${each}s`).join(','),
+    '--language': language,
+    '--metadata': metadata,
+  };
+  return writeCommand(
+    ...['plans', 'set', id === '' ? 'PLAN' : id],
+    ...Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name, value])),
+    ...vocabulary.flatMap((term) => ['--term', term]),
+  );
+}
+
+/** Makes a plan, or changes the given one. */
+function PlanButton({ plan }: { readonly plan?: Plan }) {
+  const initial = plan === undefined ? EMPTY : toDraft(plan);
+  const draft = useRef(initial);
+  return (
+    <ChangeButton
+      {...(plan === undefined ? { className: 'primary' } : {})}
+      change={() => {
+        draft.current = initial;
+        return {
+          question: plan === undefined ? 'Make a plan' : `Change the plan ${plan.planId}`,
+          consequence: 'Rooms that are open follow it at once.',
+          fields: (
+            <DraftFields
+              initial={initial}
+              onDraft={(next) => (draft.current = next)}
+              writeCommand={(shown) => toCommand(shown.planId, toPlan(shown, plan))}
+            >
+              {(shown, change) => <PlanFields draft={shown} isNew={plan === undefined} onChange={change} />}
+            </DraftFields>
+          ),
+          verb: plan === undefined ? 'Make it' : 'Save',
+          run: async () => {
+            const { ignored } = await client.plans.put(draft.current.planId, toPlan(draft.current, plan));
+            if (ignored.length === 0) return undefined;
+            return <p>Rooms that are open now keep their {ignored.join(', ')}.</p>;
+          },
+        };
+      }}
+    >
+      {plan === undefined ? <Plus aria-hidden /> : <Pencil aria-hidden />}
+      {plan === undefined ? ' Make a plan' : ' Change'}
+    </ChangeButton>
+  );
+}
+
+type FieldsProps = {
+  readonly draft: Draft;
+  readonly isNew: boolean;
+  readonly onChange: (changed: Partial<Draft>) => void;
+};
+
+function PlanFields({ draft, isNew, onChange }: FieldsProps) {
+  return (
+    <>
+      <div className="fields">
+        {isNew && (
+          <label className="field">
+            Id of the plan
+            <input
+              value={draft.planId}
+              required
+              placeholder="lessons"
+              onChange={({ target }) => onChange({ planId: target.value })}
+            />
+          </label>
+        )}
+        <label className="field">
+          For
+          <select
+            value={draft.kind}
+            onChange={({ target }) => onChange({ kind: target.value === 'room' ? 'room' : 'prefix' })}
+          >
+            <option value="prefix">all rooms that begin with</option>
+            <option value="room">the room</option>
+          </select>
+        </label>
+        <label className="field">
+          {draft.kind === 'room' ? 'Room' : 'Beginning of names'}
+          <input
+            value={draft.name}
+            required
+            placeholder={draft.kind === 'room' ? 'lesson-7' : 'lesson-'}
+            onChange={({ target }) => onChange({ name: target.value })}
+          />
+        </label>
+      </div>
+      <TimeFields draft={draft} onChange={onChange} />
+      <TextFields draft={draft} onChange={onChange} />
+    </>
+  );
+}
+
+function TimeFields({ draft, onChange }: Omit<FieldsProps, 'isNew'>) {
+  return (
+    <div className="fields">
+      <label className="field">
+        Opens, in your time
+        <input
+          type="datetime-local"
+          step={1}
+          value={draft.opensAt}
+          onChange={({ target }) => onChange({ opensAt: target.value })}
+        />
+      </label>
+      <label className="field">
+        Closes, in your time
+        <input
+          type="datetime-local"
+          step={1}
+          value={draft.closesAt}
+          onChange={({ target }) => onChange({ closesAt: target.value })}
+        />
+      </label>
+      {MINUTES.map((field) => (
+        <label className="field" key={field}>
+          {MINUTE_WORDS[field]}
+          <input
+            type="number"
+            min={0}
+            step="any"
+            value={draft[field]}
+            onChange={({ target }) => onChange({ [field]: target.value })}
+          />
+        </label>
+      ))}
+      <label className="field">
+        Warnings, minutes before the end
+        <input
+          value={draft.warnings}
+          placeholder="5, 1"
+          onChange={({ target }) => onChange({ warnings: target.value })}
+        />
+      </label>
+    </div>
+  );
+}
+
+function TextFields({ draft, onChange }: Omit<FieldsProps, 'isNew'>) {
+  return (
+    <>
+      <div className="fields">
+        <label className="field">
+          Language of transcriptions
+          <input
+            value={draft.language}
+            placeholder="it-IT, or auto"
+            onChange={({ target }) => onChange({ language: target.value })}
+          />
+        </label>
+        <label className="field">
+          Names and terms, with commas between
+          <input value={draft.vocabulary} onChange={({ target }) => onChange({ vocabulary: target.value })} />
+        </label>
+      </div>
+      <label className="field">
+        Metadata
+        <textarea
+          className="mono"
+          rows={2}
+          spellCheck={false}
+          value={draft.metadata}
+          onChange={({ target }) => onChange({ metadata: target.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+const COLUMNS: readonly TableColumn<Plan>[] = [
+  {
+    id: 'plan',
+    heading: 'Plan',
+    width: 'minmax(6rem, 1.4fr)',
+    sortBy: ({ planId }) => planId,
+    cell: ({ planId }) => <OpenButton id={planId}>{planId}</OpenButton>,
+  },
+  {
+    id: 'rooms',
+    heading: 'Rooms',
+    width: 'minmax(6rem, 1.4fr)',
+    sortBy: describeRooms,
+    cell: (plan) => <span title={describeRooms(plan)}>{describeRooms(plan)}</span>,
+  },
+  {
+    id: 'opens',
+    heading: 'Opens',
+    width: 'minmax(7.5rem, 1fr)',
+    isSecondary: true,
+    sortBy: ({ opensAt = '' }) => opensAt,
+    cell: ({ opensAt }) => <Clock at={opensAt} />,
+  },
+  {
+    id: 'closes',
+    heading: 'Closes',
+    width: 'minmax(7.5rem, 1fr)',
+    sortBy: ({ closesAt = '' }) => closesAt,
+    cell: ({ closesAt }) => <Clock at={closesAt} />,
+  },
+  {
+    id: 'duration',
+    heading: 'Lasts at most',
+    width: 'minmax(7rem, 0.8fr)',
+    isSecondary: true,
+    sortBy: ({ maxDuration = 0 }) => maxDuration,
+    cell: ({ maxDuration }) => describeSeconds(maxDuration) ?? <span className="faint">—</span>,
+  },
+  {
+    id: 'changed',
+    heading: 'Changed',
+    width: 'minmax(7rem, 0.8fr)',
+    isSecondary: true,
+    sortBy: ({ updatedAt }) => updatedAt,
+    cell: ({ updatedAt }) => <Ago at={updatedAt} />,
+  },
+];
+
+const CELLS: Cells<Plan> = {
+  plan: ({ planId }) => planId,
+  room: ({ room }) => room,
+  prefix: ({ prefix }) => prefix,
+  opens: ({ opensAt }) => opensAt,
+  closes: ({ closesAt }) => closesAt,
+  maxDurationSeconds: ({ maxDuration }) => maxDuration,
+  changed: ({ updatedAt }) => updatedAt,
+};
