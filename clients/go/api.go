@@ -1355,6 +1355,8 @@ type Webhook struct {
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
 	Ordering string `json:"ordering"`
+	// Since when nothing is sent to it; null while it is not paused
+	PausedAt *string `json:"pausedAt"`
 	// When it was registered
 	CreatedAt string `json:"createdAt"`
 	// Id of the API key that registered it, to whose limit it counts; `root` for the root key
@@ -1404,6 +1406,8 @@ type WebhookPatch struct {
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
 	Ordering *string `json:"ordering,omitempty"`
+	// true: nothing is sent from now on, and the events of the first three days are kept; false: what was kept is sent
+	Paused *bool `json:"paused,omitempty"`
 }
 
 // WebhookPut: Changes of the webhook, including the secret.
@@ -1419,10 +1423,14 @@ type WebhookPut struct {
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
 	Ordering *string `json:"ordering,omitempty"`
+	// true: nothing is sent from now on, and the events of the first three days are kept; false: what was kept is sent
+	Paused *bool `json:"paused,omitempty"`
 	// New signing secret, in the form of the creation; the mask *** keeps the current one
 	Secret *string `json:"secret,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
 	ID any `json:"id,omitempty"`
+	// Ignored, so that you can send a webhook as you read it
+	PausedAt any `json:"pausedAt,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
 	CreatedAt any `json:"createdAt,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
@@ -3779,14 +3787,14 @@ func (c *Client) GetWebhook(ctx context.Context, webhookID string) (Webhook, err
 	return response, err
 }
 
-// PutWebhook: Change the URL, the events, the order or the secret of a webhook.
+// PutWebhook: Change the URL, the events, the order or the secret of a webhook, or pause it.
 func (c *Client) PutWebhook(ctx context.Context, webhookID string, body *WebhookPut) (Webhook, error) {
 	var response Webhook
 	err := c.do(ctx, request{method: http.MethodPut, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil, body: orNil(body)}, &response)
 	return response, err
 }
 
-// PatchWebhook: Change the URL, the events or the order of a webhook.
+// PatchWebhook: Change the URL, the events or the order of a webhook, or pause it.
 func (c *Client) PatchWebhook(ctx context.Context, webhookID string, body *WebhookPatch) (Webhook, error) {
 	var response Webhook
 	err := c.do(ctx, request{method: http.MethodPatch, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil, body: orNil(body)}, &response)

@@ -116,6 +116,8 @@ export const REGISTRY: readonly CommandGroup[] = [
       'list',
       'get',
       'update',
+      'pause',
+      'resume',
       'delete',
       'test',
       'deliveries',

@@ -32,6 +32,10 @@ const ordering = Type.Enum(WEBHOOK_ORDERINGS, {
     'room: the events of one session of a room are sent one after the other, by their sequence, and wait while an earlier one is retried; none: they may overtake each other',
   examples: ['none'],
 });
+const paused = Type.Boolean({
+  description:
+    'true: nothing is sent from now on, and the events of the first three days are kept; false: what was kept is sent',
+});
 const secret = Type.String({
   ...SECRET_LENGTH,
   format: 'webhook-secret',
@@ -54,7 +58,12 @@ export const WebhookCreateSchema = Type.Object(
 export type WebhookCreate = Static<typeof WebhookCreateSchema>;
 
 export const WebhookPatchSchema = Type.Object(
-  { url: Type.Optional(url), events: Type.Optional(events), ordering: Type.Optional(ordering) },
+  {
+    url: Type.Optional(url),
+    events: Type.Optional(events),
+    ordering: Type.Optional(ordering),
+    paused: Type.Optional(paused),
+  },
   { $id: 'WebhookPatch', description: 'What to change', additionalProperties: false },
 );
 export type WebhookPatch = Static<typeof WebhookPatchSchema>;
@@ -67,6 +76,7 @@ export const WebhookPutSchema = Type.Object(
     url: Type.Optional(url),
     events: Type.Optional(events),
     ordering: Type.Optional(ordering),
+    paused: Type.Optional(paused),
     secret: Type.Optional(
       Type.String({
         ...SECRET_LENGTH,
@@ -75,6 +85,7 @@ export const WebhookPutSchema = Type.Object(
       }),
     ),
     id: Type.Optional(Type.Unknown(IGNORED)),
+    pausedAt: Type.Optional(Type.Unknown(IGNORED)),
     createdAt: Type.Optional(Type.Unknown(IGNORED)),
     createdBy: Type.Optional(Type.Unknown(IGNORED)),
     rooms: Type.Optional(Type.Unknown(IGNORED)),
@@ -116,6 +127,9 @@ export const WebhookSchema = Type.Object(
       examples: [WEBHOOK_SECRET_MASK],
     }),
     ordering,
+    pausedAt: Type.Union([instantSchema('When it was paused'), Type.Null()], {
+      description: 'Since when nothing is sent to it; null while it is not paused',
+    }),
     createdAt: instantSchema('When it was registered'),
     createdBy: Type.String({
       description: 'Id of the API key that registered it, to whose limit it counts; `root` for the root key',

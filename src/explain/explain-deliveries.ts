@@ -30,8 +30,11 @@ export async function explainDeliveries(reading: Reading, events: readonly Event
     );
     const stuck = lists
       .flatMap(({ deliveries }) => deliveries)
-      .filter(({ eventId, attempts }) => eventIds.has(eventId) && attempts.length > 0);
-    if (stuck.length > 0) parts.push(partOfStuck(webhook, stuck));
+      .filter(({ eventId }) => eventIds.has(eventId));
+    const held = stuck.filter(({ status }) => status === 'pending').length;
+    if (webhook.pausedAt && held > 0) parts.push(partOfPaused(webhook, held));
+    const tried = stuck.filter(({ attempts }) => attempts.length > 0);
+    if (tried.length > 0) parts.push(partOfStuck(webhook, tried));
     if (lists.some(({ isCut }) => isCut)) {
       parts.push({
         next: [
@@ -77,6 +80,18 @@ async function readSince(
     deliveries.push(delivery);
   }
   return { deliveries, isCut: false };
+}
+
+function partOfPaused({ id, url, pausedAt }: Webhook, held: number): Part {
+  const waiting = plural(held, 'delivery waits', 'deliveries wait');
+  return {
+    troubles: [`webhook ${id} (${url}) has been paused since ${pausedAt}: ${waiting}`],
+    next: [resume(id)],
+  };
+}
+
+export function resume(webhookId: string) {
+  return { text: 'let it receive again, first what it missed', command: `rtc webhooks resume ${webhookId}` };
 }
 
 function partOfStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {

@@ -6,7 +6,14 @@ import type { Event } from '../contract/events.ts';
 import type { Recording } from '../contract/recordings.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
 import type { Webhook } from '../contract/webhooks.ts';
-import { type Attempt, describeReason, explainDeliveries, mend, type Reading } from './explain-deliveries.ts';
+import {
+  type Attempt,
+  describeReason,
+  explainDeliveries,
+  mend,
+  type Reading,
+  resume,
+} from './explain-deliveries.ts';
 import { explainRoom, explainSession } from './explain-room.ts';
 import {
   combine,
@@ -154,19 +161,21 @@ async function explainDelivery(reading: Reading, { delivery, webhook }: Found): 
     timeline: [stored, ...attempts.map((attempt) => momentOfAttempt(id, attempt))],
     troubles:
       isThrough || last === undefined ? [] : [`the receiver did not accept it: ${describeAttempt(last)}`],
-    next: isThrough ? [] : suggestNextForDelivery(delivery, last),
+    next: isThrough ? [] : suggestNextForDelivery({ delivery, webhook }, last),
   };
 }
 
 function writeHeadline(
   { id, event, status, waiting, attempts, nextAttemptAt }: Delivery,
-  { id: webhookId, url }: Webhook,
+  { id: webhookId, url, pausedAt }: Webhook,
 ): string {
   const what = `Delivery ${id} of ${event} to webhook ${webhookId} (${url})`;
   const tries = plural(attempts.length, 'attempt');
   if (status === 'delivered') return `${what} was accepted by the receiver at attempt ${attempts.length}.`;
   if (status === 'failed') return `${what} failed after ${tries}; it is not retried automatically.`;
   if (status === 'cancelled') return `${what} was cancelled: its webhook was deleted.`;
+  if (status === 'pending' && pausedAt)
+    return `${what} waits, because its webhook has been paused since ${pausedAt}.`;
   if (waiting) return `${what} waits for an earlier delivery of its room, which its webhook wants in order.`;
   const due = nextAttemptAt === null ? '' : `; the next one is due at ${nextAttemptAt}`;
   return `${what} has not been delivered yet, after ${tries}${due}.`;
@@ -193,10 +202,11 @@ function describeAttempt(attempt: Attempt): string {
 }
 
 function suggestNextForDelivery(
-  { id, webhookId, status }: Delivery,
+  { delivery: { id, webhookId, status }, webhook: { pausedAt } }: Found,
   last: Attempt | undefined,
 ): readonly NextStep[] {
   const mending = last === undefined ? [] : [mend(webhookId, last)];
+  if (status === 'pending' && pausedAt) return [...mending, resume(webhookId)];
   if (status === 'pending') {
     return [
       ...mending,

@@ -55,6 +55,14 @@ describe('webhooks in the console', () => {
     await confirm(page, 'Done');
     await page.getByRole('cell', { name: 'webhook_test' }).waitFor();
 
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await expectAccessible(page);
+    await confirm(page, 'Pause');
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await confirm(page, 'Resume');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+
     const edit = async (isOrdered: boolean) => {
       await page.getByRole('button', { name: 'Edit' }).click();
       const dialog = page.getByRole('dialog');

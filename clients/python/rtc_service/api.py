@@ -1474,6 +1474,8 @@ class _WebhookRequired(TypedDict):
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
+    # Since when nothing is sent to it; null while it is not paused
+    pausedAt: Optional[str]
     # When it was registered
     createdAt: str
     # Id of the API key that registered it, to whose limit it counts; `root` for the root key
@@ -1529,6 +1531,8 @@ class WebhookPatch(TypedDict, total=False):
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
+    # true: nothing is sent from now on, and the events of the first three days are kept; false: what was kept is sent
+    paused: bool
 
 
 class WebhookPut(TypedDict, total=False):
@@ -1541,10 +1545,14 @@ class WebhookPut(TypedDict, total=False):
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
+    # true: nothing is sent from now on, and the events of the first three days are kept; false: what was kept is sent
+    paused: bool
     # New signing secret, in the form of the creation; the mask *** keeps the current one
     secret: str
     # Ignored, so that you can send a webhook as you read it
     id: Any
+    # Ignored, so that you can send a webhook as you read it
+    pausedAt: Any
     # Ignored, so that you can send a webhook as you read it
     createdAt: Any
     # Ignored, so that you can send a webhook as you read it
@@ -3913,12 +3921,12 @@ class Operations:
         return response
 
     def put_webhook(self, webhook_id: str, body: Optional[WebhookPut] = None) -> Webhook:
-        """Change the URL, the events, the order or the secret of a webhook."""
+        """Change the URL, the events, the order or the secret of a webhook, or pause it."""
         response: Webhook = self._call("PUT", self._path("/v1/webhooks/{}", webhook_id), {}, body)
         return response
 
     def patch_webhook(self, webhook_id: str, body: Optional[WebhookPatch] = None) -> Webhook:
-        """Change the URL, the events or the order of a webhook."""
+        """Change the URL, the events or the order of a webhook, or pause it."""
         response: Webhook = self._call("PATCH", self._path("/v1/webhooks/{}", webhook_id), {}, body)
         return response
 

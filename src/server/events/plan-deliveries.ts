@@ -11,6 +11,12 @@ import type { FanOut, NewEvent } from './store.ts';
  */
 export const MAX_DELIVERIES_PER_COMMIT = 1_000;
 
+/**
+ * What a paused webhook would get in this time is kept, and sent when it is resumed; later events are not. The bound is for
+ * the database: nobody may come back to a webhook that was paused.
+ */
+const KEPT_WHILE_PAUSED_MS = 3 * 86_400_000;
+
 /** A webhook's place in the order of registrations. */
 export type WebhookPlace = Pick<Webhook, 'createdAt' | 'id'>;
 
@@ -65,8 +71,10 @@ function jobFactory({ ids, dispatcher }: PlanDeps) {
   return (event: NewEvent, webhook: Webhook): DeliveryJob | undefined => {
     const eventName = deliveredName(event.type as EventType, webhook.events);
     if (eventName === undefined || !isOfRooms(event.room, webhook.rooms ?? undefined)) return undefined;
+    const { pausedAt } = webhook;
+    if (pausedAt !== null && event.createdAt - pausedAt >= KEPT_WHILE_PAUSED_MS) return undefined;
     const count = leased.get(webhook.id) ?? 0;
-    const lease = dispatcher.leaseFor(webhook.id, count) ?? NO_LEASE;
+    const lease = (pausedAt === null ? dispatcher.leaseFor(webhook.id, count) : undefined) ?? NO_LEASE;
     if (lease !== NO_LEASE) leased.set(webhook.id, count + 1);
     const delivery: NewDelivery = {
       id: `dlv_${ids.next()}`,
@@ -125,6 +133,8 @@ export function dispatchJobs(
 ): void {
   const ready = jobs.filter((job) => !waiting.has(job.delivery.id));
   dispatcher.dispatch(ready.filter((job) => job.delivery.leaseOwner !== null));
-  const overflow = ready.filter((job) => job.delivery.leaseOwner === null);
+  const overflow = ready.filter(
+    ({ delivery, webhook }) => delivery.leaseOwner === null && webhook.pausedAt === null,
+  );
   if (overflow.length > 0) dispatcher.overflow([...new Set(overflow.map((job) => job.webhook.id))]);
 }

@@ -183,7 +183,8 @@ function webhookTables({ text, integer }: ColumnTypes): Statements {
       "updatedAt" ${integer} not null,
       "ordering" ${text} default 'none' not null,
       "createdBy" ${text} default 'root' not null,
-      "rooms" ${text}
+      "rooms" ${text},
+      "pausedAt" ${integer}
     )`,
     sql`create index "webhooksOfKey" on "webhooks" ("createdBy")`,
     sql`create index "webhooksOfRooms" on "webhooks" ("rooms", "createdAt", "id") where "rooms" is not null`,

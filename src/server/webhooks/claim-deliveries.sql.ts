@@ -30,7 +30,7 @@ function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<C
     with due as materialized (
       select value as number, (select "leaseOwner" from deliveries where rowid = value) as former from (
         select id, (select min("claimableAt") from deliveries where ${claimable}) as first
-        from webhooks where id ${dialect.noneOf(exceptWebhooks)} and first is not null
+        from webhooks where "pausedAt" is null and id ${dialect.noneOf(exceptWebhooks)} and first is not null
         order by first limit ${limit}
       ) as webhooks
       cross join json_each((
@@ -62,7 +62,7 @@ function claimOnPostgres(dialect: SqlDialect, request: ClaimRequest): RawBuilder
         cross join lateral (
           select "claimableAt" from deliveries where ${claimable} order by "claimableAt" limit 1
         ) as first
-        where webhooks.id ${dialect.noneOf(exceptWebhooks)}
+        where webhooks."pausedAt" is null and webhooks.id ${dialect.noneOf(exceptWebhooks)}
         order by first."claimableAt" limit ${limit}
       ) as webhooks
       cross join lateral (

@@ -251,7 +251,7 @@ async function nextClaimableAt(
         select min("claimableAt") from deliveries
         where "webhookId" = webhooks.id and state = 'pending' and waiting is null
       ) as first
-      from webhooks where id ${dialect.noneOf(exceptWebhooks)}
+      from webhooks where "pausedAt" is null and id ${dialect.noneOf(exceptWebhooks)}
     ) as firsts`.execute(db);
   return rows[0]?.next ?? undefined;
 }

@@ -67,6 +67,8 @@ export type Webhook = {
   readonly createdBy: string;
   /** The beginnings of the names of the rooms whose events it gets: those of its key. Null for all events. */
   readonly rooms: readonly string[] | null;
+  /** Since when nothing is sent to it; null while it is not paused. */
+  readonly pausedAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
@@ -100,7 +102,7 @@ export interface DeliveryStore {
   insert(deliveries: readonly NewDelivery[]): Promise<ReadonlySet<string>>;
   /**
    * Leases due deliveries (pending, dueAt <= now, no lease or one that ran out: leaseUntil <= now), at most `limit` in total
-   * and `limitPerWebhook` of one webhook, none of `exceptWebhooks`. The webhook that has waited longest comes first, with
+   * and `limitPerWebhook` of one webhook, none of `exceptWebhooks` nor of paused webhooks. The webhook that has waited longest comes first, with
    * its oldest deliveries, so that no webhook starves behind the backlog of another. The result is ordered by due time, and
    * within a millisecond by the order of the events. Instances never get the same row and never wait for each other: rows
    * that another instance is claiming are skipped.

@@ -110,6 +110,9 @@ function singleRoutes(deps: WebhookDeps): readonly Route[] {
 const AFTER_UPDATE =
   'Pending deliveries and retries are sent to the new URL. A change of the order applies to new events only.';
 
+const WHILE_PAUSED =
+  'While a webhook is paused, its deliveries wait without attempts: those of the events of the first three days, and retries. They are sent when `paused` is set to false. Later events are not kept for it. A test is sent nevertheless.';
+
 function updateRoutes(deps: WebhookDeps): readonly Route[] {
   return [
     defineRoute({
@@ -117,8 +120,8 @@ function updateRoutes(deps: WebhookDeps): readonly Route[] {
       path: BY_ID,
       operationId: 'patchWebhook',
       tag: 'webhooks',
-      summary: 'Change the URL, the events or the order of a webhook',
-      description: AFTER_UPDATE,
+      summary: 'Change the URL, the events or the order of a webhook, or pause it',
+      description: `${AFTER_UPDATE} ${WHILE_PAUSED}`,
       security: 'signed',
       scopes: ['webhooks'],
       params: WebhookParams,
@@ -135,8 +138,8 @@ function updateRoutes(deps: WebhookDeps): readonly Route[] {
       path: BY_ID,
       operationId: 'putWebhook',
       tag: 'webhooks',
-      summary: 'Change the URL, the events, the order or the secret of a webhook',
-      description: `A new secret starts a rotation: for 24 h, the Standard Webhooks header carries the signatures of both secrets. ${AFTER_UPDATE}`,
+      summary: 'Change the URL, the events, the order or the secret of a webhook, or pause it',
+      description: `A new secret starts a rotation: for 24 h, the Standard Webhooks header carries the signatures of both secrets. ${AFTER_UPDATE} ${WHILE_PAUSED}`,
       security: 'signed',
       scopes: ['webhooks'],
       params: WebhookParams,

@@ -74,6 +74,7 @@ const COLUMNS = {
   ordering: 'text',
   createdBy: 'text',
   rooms: 'text',
+  pausedAt: 'integer',
   createdAt: 'integer',
   updatedAt: 'integer',
 } as const satisfies Record<keyof WebhookRow, 'text' | 'integer'>;

@@ -29,7 +29,7 @@ export type WebhookDeps = {
   readonly secretBox: SecretBox;
   /** Random bytes for a generated secret. */
   readonly randomBytes: (count: number) => Uint8Array;
-  readonly dispatcher: Pick<DeliveryDispatcher, 'invalidateWebhook'>;
+  readonly dispatcher: Pick<DeliveryDispatcher, 'invalidateWebhook' | 'poll'>;
   /** Decides which addresses are forbidden. */
   readonly addressGuard: Pick<AddressGuard, 'checkHost'>;
   readonly maxWebhooks: number;
@@ -61,6 +61,7 @@ export async function createWebhook(
     ordering: request.ordering ?? 'none',
     createdBy: caller.keyId,
     rooms: caller.rooms ?? null,
+    pausedAt: null,
     createdAt: now,
     updatedAt: now,
   };
@@ -114,12 +115,16 @@ export async function updateWebhook(
       ...(request.url === undefined ? {} : { url: request.url }),
       ...(request.events === undefined ? {} : { events: request.events }),
       ...(request.ordering === undefined ? {} : { ordering: request.ordering }),
+      ...(request.paused === undefined
+        ? {}
+        : { pausedAt: request.paused ? (webhook.pausedAt ?? now) : null }),
       ...(secret === undefined ? {} : rotation(secretBox, webhook, { secret, now })),
     };
     return await inside.webhooks.update(id, change);
   });
   if (updated === undefined) throw webhookNotFound(id);
   dispatcher.invalidateWebhook(id);
+  if (request.paused === false) dispatcher.poll();
   return { ...toRecord(updated), ...warningsAbout(deps, updated.url) };
 }
 
@@ -205,13 +210,23 @@ export function webhookNotFound(id: string): ServiceError {
   return new ServiceError('webhook-not-found', `There is no webhook ${JSON.stringify(id)}.`);
 }
 
-function toRecord({ id, url, events, ordering, createdAt, createdBy, rooms }: Webhook): WebhookRecord {
+function toRecord({
+  id,
+  url,
+  events,
+  ordering,
+  pausedAt,
+  createdAt,
+  createdBy,
+  rooms,
+}: Webhook): WebhookRecord {
   return {
     id,
     url,
     events: [...events],
     secret: WEBHOOK_SECRET_MASK,
     ordering,
+    pausedAt: pausedAt === null ? null : new Date(pausedAt).toISOString(),
     createdAt: new Date(createdAt).toISOString(),
     createdBy,
     ...(rooms === null ? {} : { rooms: [...rooms] }),

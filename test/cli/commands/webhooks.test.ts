@@ -52,12 +52,34 @@ async function untilSettled(id: string): Promise<void> {
     .not.toContain(0);
 }
 
+describe('webhooks pause and resume', () => {
+  it('let events wait, say so in explain and in the list, and send them', async () => {
+    const { id } = await create(' --events room_created');
+    const paused = await stack.rtc(`webhooks pause ${id}`);
+    expect(paused).toMatchObject({ code: 0, stderr: expect.stringContaining(`rtc webhooks resume ${id}`) });
+    expect((await stack.rtc('webhooks list')).stdout).toMatch(/Z\t\d{4}-.*Z\n$/);
+    await stack.rtc(`rooms create ${room}`);
+    await expect
+      .poll(async () => (await listDeliveries(id)).map(({ status }) => status))
+      .toEqual(['pending']);
+    const [delivery] = await listDeliveries(id);
+    const explained = await stack.rtc(`explain ${delivery?.id}`);
+    expect(explained.stdout).toContain('because its webhook has been paused since');
+    expect(explained.stdout).toContain(`rtc webhooks resume ${id}`);
+    const ofRoom = await stack.rtc(`explain ${room}`);
+    expect(ofRoom.stdout).toMatch(/has been paused since .*: 1 delivery waits/);
+    expect(receiver.received).toEqual([]);
+    expect(await stack.rtc(`webhooks resume ${id}`)).toMatchObject({ code: 0 });
+    await receiver.waitFor(({ body }) => body.event === 'room_created');
+  });
+});
+
 describe('webhooks create and list', () => {
   it('prints the secret, which is never shown again', async () => {
     const created = await stack.rtc(`webhooks create ${receiver.url}/hook --events room_started,room_closed`);
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(
-      /^ID\twh_[\w-]+\nURL\thttp:.*\/hook\nEVENTS\troom_started,room_closed\nORDER\tnone\nSECRET\twhsec_[\w+/=]{44}\nCREATED\t\d{4}-.*Z\nBY KEY\troot\n$/,
+      /^ID\twh_[\w-]+\nURL\thttp:.*\/hook\nEVENTS\troom_started,room_closed\nORDER\tnone\nSECRET\twhsec_[\w+/=]{44}\nCREATED\t\d{4}-.*Z\nBY KEY\troot\nPAUSED\t\n$/,
     );
     const secret = /whsec_\S+/.exec(created.stdout)?.[0] ?? '';
     const id = /wh_\S+/.exec(created.stdout)?.[0] ?? '';

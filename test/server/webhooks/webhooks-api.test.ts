@@ -759,3 +759,26 @@ describe("the media server's webhooks", () => {
     expect((await post(headers, body)).status).toBe(400);
   });
 });
+
+describe('pausing a webhook', () => {
+  const setPaused = async (id: string, paused: boolean) =>
+    (await service.call('PATCH', `/v1/webhooks/${id}`, { body: { paused } })).json as {
+      readonly pausedAt: string | null;
+    };
+
+  it('keeps its events and retries until it is resumed, and then sends them', async () => {
+    const { id } = await withReceiver(['room_finished']);
+    const other = await withReceiver(['room_finished']);
+    const paused = await setPaused(id, true);
+    expect(paused.pausedAt).toMatch(/Z$/);
+    expect((await setPaused(id, true)).pausedAt).toBe(paused.pausedAt);
+    const put = await service.call('PUT', `/v1/webhooks/${id}`, { body: paused });
+    expect(put.json).toMatchObject({ pausedAt: paused.pausedAt });
+    await finishRoom();
+    await untilStatus(other.id, 'delivered');
+    await untilStatus(id, 'pending');
+    expect((await service.call('POST', `/v1/webhooks/${id}/test`)).json).toMatchObject({ delivered: true });
+    expect((await setPaused(id, false)).pausedAt).toBeNull();
+    await untilStatus(id, 'delivered', 'delivered');
+  });
+});

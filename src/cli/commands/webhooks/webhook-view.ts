@@ -10,6 +10,7 @@ export const WEBHOOK_FIELDS = [
   'events',
   'secret',
   'ordering',
+  'pausedAt',
   'createdAt',
   'createdBy',
 ] as const satisfies readonly (keyof Webhook)[];
@@ -20,6 +21,12 @@ const EVENTS: Column<Webhook> = {
   heading: 'EVENTS',
   value: (webhook) => webhook.events.join(','),
   display: ({ events }) => (events.includes('*') ? 'all' : events.join(', ')),
+};
+/** Absent in responses of older services. */
+const PAUSED: Column<Webhook> = {
+  heading: 'PAUSED',
+  value: ({ pausedAt }) => (pausedAt ? { instantMs: Date.parse(pausedAt) } : undefined),
+  paint: ({ pausedAt }) => (pausedAt ? 'warning' : undefined),
 };
 const ORDER: Column<Webhook> = { heading: 'ORDER', value: (webhook) => webhook.ordering };
 const SECRET: Column<Webhook> = {
@@ -35,7 +42,7 @@ const CREATED: Column<Webhook> = {
 /** Absent in responses of older services. */
 const CREATED_BY: Column<Webhook> = { heading: 'BY KEY', value: ({ createdBy }) => createdBy };
 
-export const WEBHOOK_LIST: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
+export const WEBHOOK_LIST: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED, PAUSED];
 export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [
   ID,
   URL_COLUMN,
@@ -44,6 +51,7 @@ export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [
   SECRET,
   CREATED,
   CREATED_BY,
+  PAUSED,
 ];
 /** The columns for a webhook whose secret the user chose: the secret is not shown again. */
 export const WEBHOOK_WITHOUT_SECRET: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, ORDER, CREATED];

@@ -183,10 +183,10 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   async #deliver(job: DeliveryJob): Promise<void> {
     const { id, webhookId, orderingKey } = job.delivery;
     const webhook = await this.#webhooks.get(webhookId);
-    // The webhook was deleted, and its deliveries were cancelled with it; or this process stood still until its lease
-    // ran out, and another instance has taken the delivery over.
+    // The webhook was deleted, and its deliveries were cancelled with it; or it was paused, and is not claimed; or this
+    // process stood still until its lease ran out, and another instance has taken the delivery over.
     const isOwned = this.#inFlight.isLeased(id, this.#deps.clock.now());
-    const isSent = webhook !== undefined && isOwned;
+    const isSent = webhook?.pausedAt === null && isOwned;
     const outcome = isSent ? await attemptOrPostpone(this.#deps, { ...job, webhook }) : undefined;
     if (outcome === undefined) {
       this.#release(webhookId, id);

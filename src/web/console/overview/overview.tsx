@@ -162,7 +162,10 @@ function Figure({ name, href, value }: FigureProps) {
 
 /** Receivers that refuse, recordings without a file, and faults of the set-up, each with the way to its reason. */
 function WrongNow({ stats, failedRecordings, checks }: Facts) {
-  const receivers = stats.filter(({ stats: { health } }) => health === 'failing' || health === 'unsteady');
+  const receivers = stats.filter(
+    ({ webhook, stats: { health } }) =>
+      webhook.pausedAt !== null || health === 'failing' || health === 'unsteady',
+  );
   const faults = (checks ?? []).filter(({ status }) => status === 'fault');
   const isAllWell = receivers.length + failedRecordings.length + faults.length === 0;
   return (
@@ -176,7 +179,11 @@ function WrongNow({ stats, failedRecordings, checks }: Facts) {
       {!isAllWell && (
         <ul className="wrong">
           {receivers.map(({ webhook, stats: { health, retrying, failed } }) => (
-            <Wrong key={webhook.id} mark={<WebhookHealth health={health} />} href={`/webhooks/${webhook.id}`}>
+            <Wrong
+              key={webhook.id}
+              mark={<WebhookHealth health={health} pausedAt={webhook.pausedAt} />}
+              href={`/webhooks/${webhook.id}`}
+            >
               {webhook.url}: {failed.toLocaleString()} failed, {retrying.toLocaleString()} retried
             </Wrong>
           ))}

@@ -1,4 +1,4 @@
-import { FlaskConical, KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
+import { FlaskConical, KeyRound, Pause, Pencil, Play, Plus, Trash2 } from 'lucide-react';
 import { useLocation } from 'wouter';
 import {
   ALL_EVENTS,
@@ -188,6 +188,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
     <>
       <TestButton webhook={webhook} />
       <EditButton webhook={webhook} />
+      <PauseButton webhook={webhook} />
       <RotateButton webhook={webhook} />
       <DeleteButton webhook={webhook} />
     </>
@@ -217,6 +218,28 @@ function TestButton({ webhook: { id, url } }: { readonly webhook: Webhook }) {
       })}
     >
       <FlaskConical aria-hidden /> Test
+    </ChangeButton>
+  );
+}
+
+function PauseButton({ webhook: { id, url, pausedAt } }: { readonly webhook: Webhook }) {
+  const isPaused = pausedAt !== null;
+  return (
+    <ChangeButton
+      change={() => ({
+        question: isPaused ? `Send to ${url} again?` : `Pause ${url}?`,
+        consequence: isPaused
+          ? 'What it missed is sent first, at most 16 requests at a time.'
+          : 'Nothing is sent but tests. Retries and the events of the first three days wait until it is resumed; later events are not kept.',
+        verb: isPaused ? 'Resume' : 'Pause',
+        command: writeCommand('webhooks', isPaused ? 'resume' : 'pause', id),
+        run: async () => {
+          await client.webhooks.update(id, { paused: !isPaused });
+        },
+      })}
+    >
+      {isPaused ? <Play aria-hidden /> : <Pause aria-hidden />}
+      {isPaused ? ' Resume' : ' Pause'}
     </ChangeButton>
   );
 }

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { WebhookStats } from '../../../contract/deliveries.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
@@ -33,8 +34,11 @@ const WORDS: Readonly<Record<WebhookStats['health'], string>> = {
   failing: 'Failing',
 };
 
-/** Whether the receiver accepts what is sent now: by the newest attempts. */
-export function WebhookHealth({ health }: Pick<WebhookStats, 'health'>) {
+type HealthProps = Pick<WebhookStats, 'health'> & Pick<Webhook, 'pausedAt'>;
+
+/** Whether it is paused; else whether the receiver accepts what is sent now, by the newest attempts. */
+export function WebhookHealth({ health, pausedAt }: HealthProps) {
+  if (pausedAt !== null) return <Status tone="neutral">Paused</Status>;
   return <Status tone={TONES[health]}>{WORDS[health]}</Status>;
 }
 

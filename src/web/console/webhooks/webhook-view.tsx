@@ -47,7 +47,7 @@ export function WebhookView({ id }: { readonly id: string }) {
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (
         <>
-          <DeliverySummary webhookId={id} />
+          <DeliverySummary webhook={data} />
           <Deliveries webhook={data} />
         </>
       )}
@@ -65,15 +65,20 @@ function noteOf({ events, ordering, createdBy }: Webhook): string | undefined {
 }
 
 /** Its health, and what became of the deliveries of a period. */
-function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
+function DeliverySummary({ webhook: { id, pausedAt } }: { readonly webhook: Webhook }) {
   const [period, setPeriod] = useState(LAST_DAY);
-  const { data, error } = useQuery(statsQuery(webhookId, period.ms));
+  const { data, error } = useQuery(statsQuery(id, period.ms));
   if (error !== null) return <Problem error={error} />;
   const count = (amount: number | undefined): string => amount?.toLocaleString() ?? '…';
   return (
     <section className="summary" aria-label="Deliveries of a period">
       <div className="summary-head">
-        {data !== undefined && <WebhookHealth health={data.health} />}
+        {data !== undefined && <WebhookHealth health={data.health} pausedAt={pausedAt} />}
+        {pausedAt !== null && (
+          <span>
+            since <Clock at={pausedAt} />: its events of three days and its retries wait
+          </span>
+        )}
         <PeriodSelect periods={PERIODS} value={period} onChange={setPeriod} />
       </div>
       <dl>
@@ -243,7 +248,7 @@ type PanelProps = { readonly webhook: Webhook; readonly delivery: Delivery; read
 
 /** One delivery: the request, the result of each attempt, and the time of the next one. */
 function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
-  const { id, event, attempts, waiting, nextAttemptAt } = delivery;
+  const { id, event, attempts, status, waiting, nextAttemptAt } = delivery;
   return (
     <aside className="panel" aria-label={`Delivery of ${event}`}>
       <header className="panel-head">
@@ -270,7 +275,8 @@ function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
         ))}
       </ol>
       {waiting && <p>It waits for an earlier delivery of its room.</p>}
-      {nextAttemptAt !== null && (
+      {webhook.pausedAt !== null && status === 'pending' && <p>It waits until the webhook is resumed.</p>}
+      {webhook.pausedAt === null && nextAttemptAt !== null && (
         <p>
           Next try <Ago at={nextAttemptAt} />.
         </p>

@@ -50,9 +50,9 @@ export function Webhooks() {
 }
 
 /** Read for each visible webhook. */
-function Health({ webhookId }: { readonly webhookId: string }) {
-  const { data: stats } = useQuery(statsQuery(webhookId, DAY_MS));
-  return stats === undefined ? null : <WebhookHealth health={stats.health} />;
+function Health({ webhook: { id, pausedAt } }: { readonly webhook: Webhook }) {
+  const { data: stats } = useQuery(statsQuery(id, DAY_MS));
+  return stats === undefined ? null : <WebhookHealth health={stats.health} pausedAt={pausedAt} />;
 }
 
 function FailedToday({ webhookId }: { readonly webhookId: string }) {
@@ -74,7 +74,7 @@ const COLUMNS: readonly TableColumn<Webhook>[] = [
     id: 'health',
     heading: 'Health',
     width: 'minmax(7.5rem, 1fr)',
-    cell: ({ id }) => <Health webhookId={id} />,
+    cell: (webhook) => <Health webhook={webhook} />,
   },
   {
     id: 'failed',

@@ -482,6 +482,17 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         expect((await claim()).sort()).toEqual(['a', 'c']);
       });
 
+      it('skips paused webhooks until they are resumed', async () => {
+        await addWebhooks('a', 'b');
+        await insert(newDelivery('a', { webhookId: 'a' }), newDelivery('b', { webhookId: 'b' }));
+        await store.webhooks.update('a', { pausedAt: 900, updatedAt: 900 });
+        expect(await claim()).toEqual(['b']);
+        expect(await store.deliveries.nextClaimableAt(['b'])).toBeUndefined();
+        await store.webhooks.update('a', { pausedAt: null, updatedAt: 901 });
+        expect(await store.deliveries.nextClaimableAt(['b'])).toBe(1000);
+        expect(await claim()).toEqual(['a']);
+      });
+
       it('never returns a row to two of four concurrent claims', async () => {
         await addWebhooks('a', 'b', 'c');
         await insert(...numbers(1000).map((n) => newDelivery(`d${n}`, { webhookId: 'abc'.charAt(n % 3) })));

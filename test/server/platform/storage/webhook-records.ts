@@ -11,6 +11,7 @@ export function newWebhook(id: string, changes: Partial<Webhook> = {}): Webhook 
     ordering: 'none',
     createdBy: 'root',
     rooms: null,
+    pausedAt: null,
     createdAt: 100,
     updatedAt: 100,
     ...changes,

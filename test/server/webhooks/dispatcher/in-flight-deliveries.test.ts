@@ -35,6 +35,7 @@ function makeJob(id: string, options: JobOptions = {}): DeliveryJob {
       ordering: 'none',
       createdBy: 'root',
       rooms: null,
+      pausedAt: null,
       createdAt: 1,
       updatedAt: 1,
       ...secrets,

@@ -90,6 +90,7 @@ export function pickWebhook(number: number, ordering: WebhookOrdering): Webhook 
     ordering,
     createdBy: 'root',
     rooms: null,
+    pausedAt: null,
     createdAt: NOW + number,
     updatedAt: NOW,
   };
