@@ -70,7 +70,7 @@ function LastChange({ keyId }: { readonly keyId: string }) {
 }
 
 function KeyDetails({ apiKey }: { readonly apiKey: Key }) {
-  const { id, name, scopes, status, limits, createdAt, expiresAt, revokedAt } = apiKey;
+  const { id, scopes, status, limits, createdAt, expiresAt, revokedAt } = apiKey;
   return (
     <>
       <Details
@@ -101,23 +101,29 @@ function KeyDetails({ apiKey }: { readonly apiKey: Key }) {
         <Link className="button" href="/usage?by=key">
           Usage by key
         </Link>
-        <ChangeButton
-          className="danger-quiet"
-          isDisabled={status === 'revoked'}
-          change={() => ({
-            question: `Revoke the key ${name}?`,
-            consequence: 'What signs with it is refused at once, on every instance. This cannot be undone.',
-            verb: 'Revoke the key',
-            isDestructive: true,
-            command: writeCommand('keys', 'revoke', id),
-            run: () => client.keys.revoke(id),
-          })}
-        >
-          <ShieldOff aria-hidden /> Revoke
-        </ChangeButton>
+        <RevokeButton apiKey={apiKey} />
       </div>
       <CommandLine command={writeCommand('keys', 'get', id)} />
     </>
+  );
+}
+
+function RevokeButton({ apiKey: { id, name, status } }: { readonly apiKey: Key }) {
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      isDisabled={status === 'revoked'}
+      change={() => ({
+        question: `Revoke the key ${name}?`,
+        consequence: 'What signs with it is refused at once, on every instance. This cannot be undone.',
+        verb: 'Revoke the key',
+        isDestructive: true,
+        command: writeCommand('keys', 'revoke', id),
+        run: () => client.keys.revoke(id),
+      })}
+    >
+      <ShieldOff aria-hidden /> Revoke
+    </ChangeButton>
   );
 }
 
@@ -203,8 +209,6 @@ function toCommand({ name, scopes, prefixes, days, limits }: Draft): string {
 type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial<Draft>) => void };
 
 function KeyFields({ draft: { name, scopes, prefixes, days, limits }, onChange }: FieldsProps) {
-  const toggle = (scope: Scope): readonly Scope[] =>
-    scopes.includes(scope) ? scopes.filter((other) => other !== scope) : [...scopes, scope];
   return (
     <>
       <label className="field">
@@ -216,19 +220,7 @@ function KeyFields({ draft: { name, scopes, prefixes, days, limits }, onChange }
           onChange={({ target }) => onChange({ name: target.value })}
         />
       </label>
-      <fieldset className="choices">
-        <legend>What it may do</legend>
-        {SCOPES.map((scope) => (
-          <label key={scope} title={SCOPE_MEANINGS[scope]}>
-            <input
-              type="checkbox"
-              checked={scopes.includes(scope)}
-              onChange={() => onChange({ scopes: toggle(scope) })}
-            />
-            {scope}
-          </label>
-        ))}
-      </fieldset>
+      <ScopeChoices scopes={scopes} onChange={onChange} />
       <label className="field">
         Only rooms whose names begin so, with commas between
         <input
@@ -255,6 +247,28 @@ function KeyFields({ draft: { name, scopes, prefixes, days, limits }, onChange }
         ))}
       </div>
     </>
+  );
+}
+
+type ScopeProps = Pick<Draft, 'scopes'> & Pick<FieldsProps, 'onChange'>;
+
+function ScopeChoices({ scopes, onChange }: ScopeProps) {
+  const toggle = (scope: Scope): readonly Scope[] =>
+    scopes.includes(scope) ? scopes.filter((other) => other !== scope) : [...scopes, scope];
+  return (
+    <fieldset className="choices">
+      <legend>What it may do</legend>
+      {SCOPES.map((scope) => (
+        <label key={scope} title={SCOPE_MEANINGS[scope]}>
+          <input
+            type="checkbox"
+            checked={scopes.includes(scope)}
+            onChange={() => onChange({ scopes: toggle(scope) })}
+          />
+          {scope}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 
