@@ -1,5 +1,6 @@
 import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { useRef } from 'react';
+import { ROLES, type Role } from '../../../contract/choices.ts';
 import type { Plan, PlanPut } from '../../../contract/plans.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
@@ -42,6 +43,12 @@ function describeRooms({ room, prefix }: Plan): string {
   return room ?? `${prefix}*`;
 }
 
+function describeLobby({ lobby, roles }: Plan): string | undefined {
+  if (lobby !== true) return undefined;
+  if (roles === undefined) return 'People wait until they are admitted';
+  return roles.length === 0 ? 'Everybody waits' : `All wait but ${roles.join(', ')}`;
+}
+
 const describeSeconds = (seconds: number | undefined): string | undefined =>
   seconds === undefined ? undefined : describeDuration(seconds * 1000);
 
@@ -62,6 +69,8 @@ function PlanDetails({ plan }: { readonly plan: Plan }) {
             closingWarnings === undefined
               ? undefined
               : closingWarnings.map((seconds) => describeSeconds(seconds)).join(', ') || 'None',
+          'People at most': plan.maxParticipants,
+          Lobby: describeLobby(plan),
           Language: plan.language,
           Vocabulary: vocabulary?.join(', '),
           Metadata: plan.metadata,
@@ -108,6 +117,10 @@ type Draft = {
   readonly opensAt: string;
   readonly closesAt: string;
   readonly warnings: string;
+  readonly maxParticipants: string;
+  readonly lobby: boolean;
+  /** The roles that do not wait in the lobby; undefined for those of the service. */
+  readonly roles: readonly Role[] | undefined;
   readonly language: string;
   readonly vocabulary: string;
   readonly metadata: string;
@@ -115,7 +128,7 @@ type Draft = {
 
 const EMPTY: Draft = {
   ...{ planId: '', kind: 'prefix', name: '', opensAt: '', closesAt: '', warnings: '' },
-  ...{ language: '', vocabulary: '', metadata: '' },
+  ...{ language: '', vocabulary: '', metadata: '', maxParticipants: '', lobby: false, roles: undefined },
   ...{ maxDuration: '', soloTimeout: '', earlyJoin: '', emptyTimeout: '' },
 };
 
@@ -129,6 +142,9 @@ function toDraft(plan: Plan): Draft {
     opensAt: toLocalTime(plan.opensAt),
     closesAt: toLocalTime(plan.closesAt),
     warnings: plan.closingWarnings?.map((seconds) => seconds / 60).join(', ') ?? '',
+    maxParticipants: plan.maxParticipants === undefined ? '' : String(plan.maxParticipants),
+    lobby: plan.lobby === true,
+    roles: plan.roles,
     language: plan.language ?? '',
     vocabulary: plan.vocabulary?.join(', ') ?? '',
     metadata: plan.metadata ?? '',
@@ -166,6 +182,9 @@ function toPlan(draft: Draft, before: Plan | undefined): PlanPut {
     ...(closesAt === '' ? {} : { closesAt: new Date(closesAt).toISOString() }),
     ...Object.fromEntries(minutes.map((field) => [field, toSeconds(draft[field])])),
     ...(closingWarnings.length === 0 && !hasNoWarnings ? {} : { closingWarnings }),
+    ...(draft.maxParticipants === '' ? {} : { maxParticipants: Number(draft.maxParticipants) }),
+    ...(draft.lobby || before?.lobby === false ? { lobby: draft.lobby } : {}),
+    ...(draft.roles === undefined ? {} : { roles: [...draft.roles] }),
     ...(language === '' ? {} : { language }),
     ...(vocabulary.trim() === '' ? {} : { vocabulary: splitList(vocabulary) }),
     ...(metadata === '' ? {} : { metadata }),
@@ -186,6 +205,8 @@ function toCommand(id: string, plan: PlanPut): string {
     '--empty-timeout': seconds(plan.emptyTimeout),
     '--closing-warnings':
       closingWarnings?.length === 0 ? 'none' : closingWarnings?.map((each) => `${each}s`).join(','),
+    '--max-participants': plan.maxParticipants === undefined ? undefined : String(plan.maxParticipants),
+    '--roles': plan.roles?.length === 0 ? 'none' : plan.roles?.join(','),
     '--language': language,
     '--metadata': metadata,
   };
@@ -193,6 +214,7 @@ function toCommand(id: string, plan: PlanPut): string {
     ...['plans', 'set', id === '' ? 'PLAN' : id],
     ...Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name, value])),
     ...vocabulary.flatMap((term) => ['--term', term]),
+    plan.lobby === true ? '--lobby' : undefined,
   );
 }
 
@@ -274,6 +296,7 @@ function PlanFields({ draft, isNew, onChange }: FieldsProps) {
         </label>
       </div>
       <TimeFields draft={draft} onChange={onChange} />
+      <LobbyFields draft={draft} onChange={onChange} />
       <TextFields draft={draft} onChange={onChange} />
     </>
   );
@@ -321,6 +344,51 @@ function TimeFields({ draft, onChange }: Omit<FieldsProps, 'isNew'>) {
         />
       </label>
     </div>
+  );
+}
+
+/** Chosen roles replace those of the service. */
+function LobbyFields({ draft: { lobby, roles, maxParticipants }, onChange }: Omit<FieldsProps, 'isNew'>) {
+  const chosen = roles ?? [];
+  const toggle = (role: Role): readonly Role[] =>
+    chosen.includes(role) ? chosen.filter((other) => other !== role) : [...chosen, role];
+  return (
+    <>
+      <label className="field">
+        People at most
+        <input
+          type="number"
+          min={1}
+          placeholder="no limit"
+          value={maxParticipants}
+          onChange={({ target }) => onChange({ maxParticipants: target.value })}
+        />
+      </label>
+      <fieldset className="choices">
+        <legend>Lobby</legend>
+        <label>
+          <input type="checkbox" checked={lobby} onChange={() => onChange({ lobby: !lobby })} />
+          People wait until they are admitted
+        </label>
+      </fieldset>
+      {lobby && (
+        <fieldset className="choices">
+          <legend>
+            Roles that do not wait{roles === undefined ? ': hosts and moderators, unless you choose' : ''}
+          </legend>
+          {ROLES.map((role) => (
+            <label key={role}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(role)}
+                onChange={() => onChange({ roles: toggle(role) })}
+              />
+              {role}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </>
   );
 }
 
