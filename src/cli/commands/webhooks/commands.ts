@@ -23,7 +23,7 @@ import { printHint, printStatus, printWarning } from '../../terminal/terminal.ts
 import { EVENT_FIELDS, EVENT_FILTER } from '../events/event-view.ts';
 import { tailEvents } from '../events/follow.ts';
 import { FORWARD_TO, forward, readSigner, SECRET_VARIABLE } from '../events/forward.ts';
-import { deliveries, replay, stats, test } from './delivery-commands.ts';
+import { deliveries, pause, replay, resume, stats, test } from './delivery-commands.ts';
 import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
 import {
@@ -209,48 +209,6 @@ const remove = defineCommand({
     return nameSucceeded(deleted, (names) => `Deleted ${names}.`);
   },
 });
-
-const pause = defineCommand({
-  noun: 'webhooks',
-  verb: 'pause',
-  summary: 'Send nothing to webhooks until they are resumed',
-  description:
-    'Retries wait, and so do the events of the first three days: rtc webhooks resume sends them. Later events are not kept. rtc webhooks test sends nevertheless.',
-  needs: 'service',
-  arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
-  options: {},
-  examples: [
-    { line: 'rtc webhooks pause wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'While its receiver is moved' },
-  ],
-  async run(context, { ids }) {
-    const paused = await setPaused(context, ids, { paused: true });
-    return nameSucceeded(
-      paused,
-      (names) => `Paused ${names}. To go on: rtc webhooks resume ${ids.join(' ')}`,
-    );
-  },
-});
-
-const resume = defineCommand({
-  noun: 'webhooks',
-  verb: 'resume',
-  summary: 'Send to paused webhooks again, first what they missed',
-  needs: 'service',
-  arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
-  options: {},
-  examples: [{ line: 'rtc webhooks resume wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Sends what was kept' }],
-  async run(context, { ids }) {
-    const resumed = await setPaused(context, ids, { paused: false });
-    return nameSucceeded(resumed, (names) => `Resumed ${names}.`);
-  },
-});
-
-async function setPaused(context: Context, ids: readonly string[], change: Pick<WebhookPatch, 'paused'>) {
-  const client = await context.client();
-  return await forEachTarget(context, ids, async (id) => {
-    await client.webhooks.update(id, change, { signal: context.io.signal });
-  });
-}
 
 export const listen = defineCommand({
   noun: 'webhooks',

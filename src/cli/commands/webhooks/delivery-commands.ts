@@ -1,9 +1,10 @@
 import type { Delivery, DeliveryList, WebhookStats } from '../../../contract/deliveries.ts';
 import { hintSentence } from '../../../contract/hint.ts';
-import type { WebhookTest } from '../../../contract/webhooks.ts';
+import type { WebhookPatch, WebhookTest } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import { pastMoment } from '../../framework/moments.ts';
@@ -11,6 +12,7 @@ import {
   choice,
   defineCommand,
   flag,
+  listOfExisting,
   notEmpty,
   option,
   optionalArgument,
@@ -264,5 +266,47 @@ function attemptList({ terminal }: Context, response: DeliveryList, notes: reado
     identify: (row) => `${row.deliveryId} ${row.number}`,
     empty: 'Nothing has been tried.',
     notes,
+  });
+}
+
+export const pause = defineCommand({
+  noun: 'webhooks',
+  verb: 'pause',
+  summary: 'Send nothing to webhooks until they are resumed',
+  description:
+    'Retries wait, and so do the events of the first three days: rtc webhooks resume sends them. Later events are not kept. rtc webhooks test sends nevertheless.',
+  needs: 'service',
+  arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
+  options: {},
+  examples: [
+    { line: 'rtc webhooks pause wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'While its receiver is moved' },
+  ],
+  async run(context, { ids }) {
+    const paused = await setPaused(context, ids, { paused: true });
+    return nameSucceeded(
+      paused,
+      (names) => `Paused ${names}. To go on: rtc webhooks resume ${ids.join(' ')}`,
+    );
+  },
+});
+
+export const resume = defineCommand({
+  noun: 'webhooks',
+  verb: 'resume',
+  summary: 'Send to paused webhooks again, first what they missed',
+  needs: 'service',
+  arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
+  options: {},
+  examples: [{ line: 'rtc webhooks resume wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Sends what was kept' }],
+  async run(context, { ids }) {
+    const resumed = await setPaused(context, ids, { paused: false });
+    return nameSucceeded(resumed, (names) => `Resumed ${names}.`);
+  },
+});
+
+async function setPaused(context: Context, ids: readonly string[], change: Pick<WebhookPatch, 'paused'>) {
+  const client = await context.client();
+  return await forEachTarget(context, ids, async (id) => {
+    await client.webhooks.update(id, change, { signal: context.io.signal });
   });
 }
