@@ -6,8 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './build/output.ts';
-import { createArchive } from './pack/archive.ts';
-import { stagePackages } from './pack/stage.ts';
+import { createArchive, stagePackages } from './pack/stage.ts';
 
 await import('./build.ts');
 const staging = await mkdtemp(join(tmpdir(), 'rtc-pack-'));

@@ -6,11 +6,15 @@ import { promisify } from 'node:util';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 import { listDescendants } from '../../test/support/process-group.ts';
-import { signatureHeaders } from '../../test/support/sign.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
 import { exactly } from '../figures.ts';
 import { findWithin } from '../support/poll.ts';
-import { mediaServerSettings, startDatabase } from '../support/signed-client.ts';
+import {
+  createSignedClient,
+  mediaServerSettings,
+  type SignedClient,
+  startDatabase,
+} from '../support/signed-client.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';
 
@@ -19,6 +23,8 @@ export type Target = {
   readonly fleet: Fleet;
   readonly instance: FleetInstance;
   readonly livekit: Livekit;
+  /** Signs with the root key. */
+  readonly client: SignedClient;
   readonly planted: Planted[];
   /** Returns everything that the service has logged, at level `debug`. */
   readonly log: () => string;
@@ -82,6 +88,7 @@ async function startTarget(
     databaseUrl === undefined ? [] : [{ name: 'DATABASE_URL', secret: new URL(databaseUrl).password }];
   return {
     ...{ fleet, instance, livekit, databaseUrl, processes },
+    client: cleanUp(createSignedClient(instance.url, fleet.keys, 8)),
     planted: [
       { name: 'API_SECRET', secret: fleet.keys.apiSecret },
       { name: 'LIVEKIT_API_SECRET', secret: livekit.apiSecret },
@@ -148,7 +155,7 @@ async function readPlaces(target: Target): Promise<readonly (readonly [string, B
   const files = await filesIn(folder);
   return [
     ['the log', Buffer.from(target.log())],
-    ['the metrics', await readMetrics(target)],
+    ['the metrics', Buffer.from((await target.client.call('GET', '/metrics')).text)],
     [`arguments and titles of ${seen.length} processes`, Buffer.concat(seen)],
     [`${files.length} files of the database and its folder`, Buffer.concat(files)],
     ...(databaseUrl === undefined
@@ -160,14 +167,6 @@ async function readPlaces(target: Target): Promise<readonly (readonly [string, B
 /** Returns a note for the document that lists the searched places. */
 function scanNote({ places }: Scan): string {
   return `Searched: ${places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`;
-}
-
-async function readMetrics({ fleet, instance }: Target): Promise<Buffer> {
-  const signing = { ...fleet.keys, timestamp: Math.floor(Date.now() / 1000) };
-  const headers = signatureHeaders({ method: 'GET', path: '/metrics' }, signing);
-  const response = await fetch(`${instance.url}/metrics`, { headers });
-  if (!response.ok) throw new Error(`/metrics answered ${response.status}`);
-  return Buffer.from(await response.arrayBuffer());
 }
 
 /** Includes SQLite's files and its write-ahead log. */

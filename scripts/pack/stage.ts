@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { parseSync } from 'oxc-parser';
 import { writeCheckingModules, writeFiscalIndex } from '../build/fiscal.ts';
 import { ROOT } from '../build/output.ts';
@@ -108,4 +110,19 @@ async function copyDeclarations(
     }
   };
   await copy(entry);
+}
+
+type Archive = { readonly path: string; readonly packedBytes: number; readonly unpackedBytes: number };
+
+type PackReport = { readonly filename: string; readonly size: number; readonly unpackedSize: number };
+
+/** Runs `npm pack` in the folder of a staged package. */
+export async function createArchive(folder: string, destination: string): Promise<Archive> {
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', destination];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: folder, maxBuffer: 16 * 1024 * 1024 });
+  // npm 11 prints a list, later versions print an object by name.
+  const [report] = Object.values(JSON.parse(stdout) as Readonly<Record<string, PackReport>>);
+  if (report === undefined) throw new Error(`npm pack said nothing about ${folder}`);
+  const path = join(destination, report.filename);
+  return { path, packedBytes: report.size, unpackedBytes: report.unpackedSize };
 }

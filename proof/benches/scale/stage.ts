@@ -1,24 +1,10 @@
 import { Client } from 'pg';
-import {
-  createFleet,
-  type Fleet,
-  type FleetInstance,
-} from '../../../test/server/webhooks/support/instance.ts';
+import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { listDescendants, readProcess } from '../../../test/support/process-group.ts';
 import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/database-proxy.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
-import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 import type { Database } from '../webhooks/stage.ts';
-
-/** Instances that share one database, with one webhook for all events. */
-export type BenchStage = {
-  readonly fleet: Fleet;
-  readonly instances: readonly FleetInstance[];
-  readonly receiver: BenchReceiver;
-  readonly webhookId: string;
-  readonly measure: (work: () => Promise<void>) => Promise<Spent>;
-  readonly close: () => Promise<void>;
-};
 
 /** The cost of several operations. */
 export type Spent = Traffic & {
@@ -35,7 +21,10 @@ export type StageOptions = {
   readonly traffic: 'counted' | 'uncounted';
 };
 
-export async function openStage({ database, count, traffic }: StageOptions): Promise<BenchStage> {
+export type BenchStage = Awaited<ReturnType<typeof openStage>>;
+
+/** Starts instances that share one database, with one webhook for all events. */
+export async function openStage({ database, count, traffic }: StageOptions) {
   const { options, encryptionKey } = database;
   const url = 'databaseUrl' in options ? options.databaseUrl : undefined;
   const fleet = await createFleet({ ENCRYPTION_KEY: encryptionKey.toString('base64') });
@@ -62,7 +51,7 @@ export async function openStage({ database, count, traffic }: StageOptions): Pro
     instances,
     receiver,
     webhookId: String(webhookId),
-    measure: async (work) => {
+    measure: async (work: () => Promise<void>) => {
       const before = await read();
       await work();
       return difference(await read(), before);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { openStore, type StoreOptions } from '../../../src/server/app/create-store.ts';
-import type { Store } from '../../../src/server/app/store.ts';
 import { appendEvents } from '../../../src/server/events/append-events.ts';
 import { startFanOut } from '../../../src/server/events/fan-out.ts';
 import type { RoomSession } from '../../../src/server/events/store.ts';
@@ -25,19 +24,6 @@ import { NO_KEY_LIMITS } from '../../../test/support/no-key-limits.ts';
 import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
 import { sum } from '../../support/statistics.ts';
 import type { BenchReceiver } from './receiver.ts';
-
-/** A database with the webhook code of one instance: dispatcher, sender and outcome writer. */
-export type WebhookStage = {
-  readonly name: string;
-  readonly database: StoreOptions['database'];
-  readonly store: Store;
-  readonly addWebhooks: (url: string, count: number) => Promise<readonly string[]>;
-  /** Stores `count` events in one transaction, with their deliveries. */
-  readonly append: (count: number) => Promise<void>;
-  /** Returns a delivery that was sent. */
-  readonly sample: () => WebhookRequest;
-  readonly close: () => Promise<void>;
-};
 
 export type Database = {
   readonly name: string;
@@ -117,7 +103,10 @@ const SESSION: RoomSession = {
 
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
-export async function openStage({ name, options, encryptionKey }: Database): Promise<WebhookStage> {
+export type WebhookStage = Awaited<ReturnType<typeof openStage>>;
+
+/** Opens a database with the webhook code of one instance: dispatcher, sender and outcome writer. */
+export async function openStage({ name, options, encryptionKey }: Database) {
   const store = await openStore({ database: options, clock: systemClock, log });
   const guard = createAddressGuard(['127.0.0.0/8']);
   const sender = createWebhookSender({ guard, userAgent: USER_AGENT });
@@ -146,7 +135,7 @@ export async function openStage({ name, options, encryptionKey }: Database): Pro
     name,
     database: options,
     store,
-    addWebhooks: async (url, count) => {
+    addWebhooks: async (url: string, count: number): Promise<readonly string[]> => {
       const ids: string[] = [];
       for (let index = 0; index < count; index += 1) {
         ids.push(
@@ -161,12 +150,14 @@ export async function openStage({ name, options, encryptionKey }: Database): Pro
       }
       return ids;
     },
-    append: (count) =>
+    /** Stores `count` events in one transaction, with their deliveries. */
+    append: (count: number) =>
       appendEvents(appendDeps, async (_store, appender) => {
         const domainEvents = Array.from({ length: count }, () => domainEvent());
         await appender.append({ session: SESSION, roomName: SESSION.name, present: 0 }, domainEvents);
       }),
-    sample: () => {
+    /** Returns a delivery that was sent. */
+    sample: (): WebhookRequest => {
       if (sample === undefined) throw new Error('nothing was delivered yet');
       return { ...sample, headers: { 'user-agent': USER_AGENT, ...sample.headers } };
     },

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
-import { createArchive } from '../../../scripts/pack/archive.ts';
-import { stagePackages } from '../../../scripts/pack/stage.ts';
+import { createArchive, stagePackages } from '../../../scripts/pack/stage.ts';
 import { ROOT } from '../../support/parts/built.ts';
 
 export const runFile = promisify(execFile);
