@@ -71,7 +71,7 @@ async function recordService(): Promise<Recorded> {
   const receiver = await startReceiver();
   let written = Promise.withResolvers<void>();
   observeStatements((sql) => {
-    if (sql.trimStart().startsWith('update deliveries')) written.resolve();
+    if (sql.trimStart().startsWith('insert into deliveries')) written.resolve();
   });
   const post = async (path: string, body: object): Promise<void> => {
     const { status, text } = await service.call('POST', path, { body });

@@ -34,10 +34,19 @@ afterAll(async () => {
 let tests = 0;
 beforeEach(async () => {
   tests += 1;
-  await stage.store.deliveries.insert([
-    ...[leased('unordered'), ordered('first', 1), ordered('second', 2)],
-    ...[ordered('due', 1, null), ordered('behind it', 2, null)],
-  ]);
+  const parcel = {
+    id: readId('parcel'),
+    owner: 'one',
+    leaseUntil: LEASE_END,
+    deliveries: [leased('packed')],
+  };
+  await stage.store.deliveries.insert(
+    [
+      ...[leased('unordered'), ordered('first', 1), ordered('second', 2)],
+      ...[ordered('due', 1, null), ordered('behind it', 2, null)],
+    ],
+    parcel,
+  );
 });
 
 /** The operation of the service within which each point is. */
@@ -50,8 +59,9 @@ const OPERATIONS: Readonly<Record<FreezePointName, () => Promise<unknown>>> = {
   'claiming what waits behind a delivery': claim,
   'renewing the leases of deliveries': renew,
   'before renewing the leases of deliveries': renew,
-  'between sending a delivery and storing its outcome': () => record('unordered', DELIVERED),
-  'storing outcomes of deliveries': () => record('unordered', DELIVERED),
+  'between sending a delivery and storing its outcome': recordPacked,
+  'storing outcomes of deliveries': recordPacked,
+  'unpacking parcels': () => stage.store.deliveries.unpack('one', [readId('parcel')]),
   'with locked deliveries, storing the outcomes of those in order': () => record('first', DELIVERED),
   'giving back what waits behind a refused delivery': () => record('first', RETRIED),
   'locking the orders of deliveries (lock-names)': () => record('first', DELIVERED),
@@ -89,10 +99,18 @@ function renew(): Promise<unknown> {
   return stage.store.deliveries.renew('one', [readId('unordered')], LEASE_END + 1);
 }
 
-function record(name: string, next: DeliveryOutcome['next']): Promise<void> {
+function recordPacked(): Promise<void> {
+  return record('packed', DELIVERED, { parcelId: readId('parcel'), delivery: leased('packed') });
+}
+
+function record(
+  name: string,
+  next: DeliveryOutcome['next'],
+  parcelled?: DeliveryOutcome['parcelled'],
+): Promise<void> {
   const response = { startedAt: NOW, durationMs: 1, statusCode: 200, error: null, responseBody: null };
   const attempt = { deliveryId: readId(name), ...response };
-  return stage.store.deliveries.recordOutcomes('one', [{ attempt, next }]);
+  return stage.store.deliveries.recordOutcomes('one', [{ attempt, next, parcelled }]);
 }
 
 function leased(name: string, changes: Partial<NewDelivery> = {}): NewDelivery {

@@ -54,7 +54,7 @@ export async function startServiceStage(): Promise<Stage> {
   // The outcomes of a life share one batch, and their number in real time would depend on how long the life takes.
   let written = Promise.withResolvers<void>();
   observeStatements((sql) => {
-    if (sql.trimStart().startsWith('update deliveries')) written.resolve();
+    if (sql.trimStart().startsWith('insert into deliveries')) written.resolve();
   });
   const writeOutcomes = async (): Promise<void> => {
     written = Promise.withResolvers();

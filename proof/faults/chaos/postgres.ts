@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { INSERT_EVENTS } from '../../../src/server/events/events.sql.ts';
 import { LOCK_FREE_NAMES } from '../../../src/server/platform/storage/postgres/engine.ts';
 import { DELIVERY_LEASE_MS } from '../../../src/server/webhooks/dispatcher/dispatcher.ts';
-import { RECORD_FIRST_ATTEMPTS } from '../../../src/server/webhooks/record-outcomes.sql.ts';
+import { RECORD_PARCELLED } from '../../../src/server/webhooks/parcels.sql.ts';
 import {
   createFleet,
   type Fleet,
@@ -73,10 +73,16 @@ export const FREEZE_POINTS = [
   },
   {
     name: 'between sending a delivery and storing its outcome',
-    text: RECORD_FIRST_ATTEMPTS,
+    text: RECORD_PARCELLED,
     passage: 'held',
   },
-  { name: 'storing outcomes of deliveries', text: RECORD_FIRST_ATTEMPTS, passage: 'passes' },
+  { name: 'storing outcomes of deliveries', text: RECORD_PARCELLED, passage: 'passes' },
+  {
+    name: 'unpacking parcels',
+    text: 'delete from parcels where id',
+    passage: 'passes',
+    bait: 'responded-late',
+  },
   {
     name: 'with locked deliveries, storing the outcomes of those in order',
     text: 'select id, "leaseOwner", "webhookId", "orderingKey", log from deliveries',

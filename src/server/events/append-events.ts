@@ -6,7 +6,7 @@ import { readEventUsage, USAGE_EVENTS } from '../usage/usage-rows.ts';
 import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../webhooks/store.ts';
 import { type DomainEvent, type EventSubject, toNewEvent } from './event-payload.ts';
-import { dispatchJobs, planDeliveries, toFanOut } from './plan-deliveries.ts';
+import { dispatchJobs, packJobs, planDeliveries, toFanOut } from './plan-deliveries.ts';
 import type { EventContext, EventStores, LeftOut, NewEvent, RoomSession } from './store.ts';
 
 export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
@@ -161,10 +161,8 @@ async function storeWithDeliveries(
   const mustQueue = mayQueue && (context?.isFanOutOpen ?? (await store.fanOuts.isAnyOpen()));
   const { jobs, rest } = mustQueue ? { jobs: [], rest: open } : planDeliveries(deps, webhooks, open);
   await store.fanOuts.insert(rest.map(toFanOut));
-  const leftOut = await store.events.insertAll(
-    events,
-    jobs.map((job) => job.delivery),
-  );
+  const { deliveries, parcel } = packJobs(jobs);
+  const leftOut = await store.events.insertAll(events, deliveries, parcel);
   return { jobs, leftOut };
 }
 

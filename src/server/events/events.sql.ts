@@ -11,7 +11,8 @@ import {
   orderLocks,
   splitByOrder,
 } from '../webhooks/delivery-rows.sql.ts';
-import type { NewDelivery } from '../webhooks/store.ts';
+import { insertParcel } from '../webhooks/parcels.sql.ts';
+import type { NewDelivery, Parcel } from '../webhooks/store.ts';
 import type { EventQuery, EventStore, FanOutStore, LeftOut, NewEvent, StoredEvent } from './store.ts';
 
 /**
@@ -41,7 +42,7 @@ export const INSERT_EVENTS = 'insert-events';
 export function createEventStore(connection: Connection): EventStore {
   const { db } = connection;
   return {
-    insertAll: (events, deliveries) => insertEvents(connection, events, deliveries),
+    insertAll: (events, deliveries, parcel) => insertEvents(connection, events, { deliveries, parcel }),
     forgetSources: async (sourceIds) => {
       if (sourceIds.length === 0) return;
       const isOneOf = sql<boolean>`"sourceId" ${connection.dialect.oneOf(sourceIds)}`;
@@ -86,7 +87,7 @@ export function createEventStore(connection: Connection): EventStore {
 async function insertEvents(
   { atomically, dialect, changes, runAtCommit }: Connection,
   events: readonly NewEvent[],
-  deliveries: readonly NewDelivery[],
+  { deliveries, parcel }: Planned,
 ): Promise<LeftOut> {
   const known = new Set(events.map(({ id }) => id));
   const waiting = new Set<string>();
@@ -97,7 +98,7 @@ async function insertEvents(
   const statements: readonly Statement<InsertedDelivery>[] = [
     // The locks come before that of the counter, which orders all transactions of events.
     ...orderLocks(dialect, ordered),
-    ...insert(dialect, events, unordered),
+    ...insert(dialect, events, { deliveries: unordered, parcel }),
     ...(ordered.length === 0 ? [] : [insertOrderedOfStored]),
   ];
   await atomically(async (db) => {
@@ -114,35 +115,44 @@ async function insertEvents(
 
 const isEventStored = sql`exists (select 1 from events where events.id = listed."eventId")`;
 
+/** Deliveries with rows, and those in a parcel. */
+type Planned = { readonly deliveries: readonly NewDelivery[]; readonly parcel: Parcel | undefined };
+
 /** Statements that insert the events and their deliveries, and return the ids of the events that were stored. */
 type InsertEvents = (
   dialect: SqlDialect,
   events: readonly NewEvent[],
-  deliveries: readonly NewDelivery[],
+  planned: Planned,
 ) => readonly Statement<{ id: string }>[];
 
-const insertOnPostgres: InsertEvents = (dialect, events, deliveries) => {
+const insertOnPostgres: InsertEvents = (dialect, events, { deliveries, parcel }) => {
   const before = sql`(select value from counter) - ${events.length}::bigint`;
   const isStored = sql`listed."eventId" in (select id from stored)`;
   const delivered =
     deliveries.length === 0
       ? sql``
       : sql`, delivered as (${insertDeliveries(dialect, deliveries, isStored)})`;
+  const packed =
+    parcel === undefined
+      ? sql``
+      : sql`, packed as (${insertParcel(parcel, sql`exists (select 1 from stored)`)})`;
   const text = sql<{ id: string }>`
     with counter as (
       update counters set value = value + ${events.length} where name = 'events' returning value
-    ), stored as (${insertNumbered(dialect, events, before)} returning id)${delivered}
+    ), stored as (${insertNumbered(dialect, events, before)} returning id)${delivered}${packed}
     select id from stored`;
-  return [{ name: deliveries.length === 0 ? INSERT_EVENTS : `${INSERT_EVENTS}-and-deliveries`, sql: text }];
+  const parts = [deliveries.length === 0 ? '' : '-deliveries', parcel === undefined ? '' : '-parcel'];
+  return [{ name: `${INSERT_EVENTS}${parts.join('')}`, sql: text }];
 };
 
 /** A statement that changes data cannot be part of another one. */
-const insertOnSqlite: InsertEvents = (dialect, events, deliveries) => {
+const insertOnSqlite: InsertEvents = (dialect, events, { deliveries, parcel }) => {
   const before = sql`(select value from counters where name = 'events') - ${events.length}`;
   return [
     { sql: sql`update counters set value = value + ${events.length} where name = 'events'` },
     { sql: sql`${insertNumbered(dialect, events, before)} returning id` },
     ...(deliveries.length === 0 ? [] : [{ sql: insertDeliveries(dialect, deliveries, isEventStored) }]),
+    ...(parcel === undefined ? [] : [{ sql: insertParcel(parcel, sql`true`) }]),
   ];
 };
 
@@ -269,11 +279,13 @@ async function positionBefore({ db }: Connection, since: number | undefined): Pr
  * Checks for pending deliveries again after the lock, because a delivery may have been replayed since its event was chosen.
  * A delivery is created at the instant of its event: those that need an old event are found by the index of the lists of
  * pending ones, webhook by webhook, and are few. An index by event would cost two more writes for every delivery.
+ * Parcels are as old only where no instance has run in the meantime.
  */
 function purgeEvents({ atomically, dialect }: Connection, before: number, limit: number): Promise<number> {
   const isUnneeded = sql`id not in (
     select "eventId" from deliveries
     where "webhookId" in (select id from webhooks) and state = 'pending' and "createdAt" < ${before}
+    union all select "eventId" from "parcelledDeliveries" where "createdAt" < ${before}
   )`;
   return atomically(async (db) => {
     const chosen = await sql<{ position: number }>`

@@ -2,7 +2,7 @@ import { type Loop, startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { AppendEventsDeps } from './append-events.ts';
-import { dispatchJobs, type OpenFanOut, planDeliveries, toFanOut } from './plan-deliveries.ts';
+import { dispatchJobs, type OpenFanOut, packJobs, planDeliveries, toFanOut } from './plan-deliveries.ts';
 import type { EventStores, FanOut } from './store.ts';
 
 /*
@@ -51,7 +51,8 @@ async function storeNextDeliveries(deps: FanOutDeps): Promise<boolean> {
     const rows = await store.fanOuts.lockNext(FAN_OUTS_AT_ONCE);
     const open = await openFanOuts(store, rows);
     const plan = planDeliveries(deps, await store.webhooks.listRegistrations(), open);
-    const waiting = await store.deliveries.insert(plan.jobs.map((job) => job.delivery));
+    const { deliveries, parcel } = packJobs(plan.jobs);
+    const waiting = await store.deliveries.insert(deliveries, parcel);
     const [next] = plan.rest;
     const remaining = new Set(plan.rest.map(({ event }) => event.id));
     await store.fanOuts.delete(

@@ -2,7 +2,7 @@ import { deliveredName, type EventType } from '../../contract/event-names.ts';
 import { isOfRooms } from '../../contract/keys.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
-import type { DeliveryJob, NewDelivery, Webhook } from '../webhooks/store.ts';
+import type { DeliveryJob, NewDelivery, Parcel, Webhook } from '../webhooks/store.ts';
 import type { FanOut, NewEvent } from './store.ts';
 
 /**
@@ -62,10 +62,32 @@ function isBehind(one: WebhookPlace, other: WebhookPlace): boolean {
   return one.createdAt > other.createdAt || (one.createdAt === other.createdAt && one.id > other.id);
 }
 
+/** Separates the deliveries that get rows from those that are stored in a parcel. */
+export function packJobs(jobs: readonly DeliveryJob[]): {
+  readonly deliveries: readonly NewDelivery[];
+  readonly parcel: Parcel | undefined;
+} {
+  const deliveries = jobs.filter(({ parcelId }) => parcelId === undefined).map(({ delivery }) => delivery);
+  const packed = jobs.filter(({ parcelId }) => parcelId !== undefined);
+  const { parcelId: id, delivery } = packed[0] ?? {};
+  if (id === undefined || delivery === undefined) return { deliveries, parcel: undefined };
+  const parcel = {
+    id,
+    owner: delivery.leaseOwner ?? '',
+    leaseUntil: Math.max(...packed.map((job) => job.delivery.leaseUntil ?? 0)),
+    deliveries: packed.map((job) => job.delivery),
+  };
+  return { deliveries, parcel };
+}
+
 const NO_LEASE = { leaseOwner: null, leaseUntil: null } as const;
 
-/** Creates deliveries, with a lease of this instance while its dispatcher has capacity for their webhook. */
+/**
+ * Creates deliveries, with a lease of this instance while its dispatcher has capacity for their webhook. Those with a lease
+ * and no place in an order share a parcel.
+ */
 function jobFactory({ ids, dispatcher }: PlanDeps) {
+  let parcelId: string | undefined;
   const leased = new Map<string, number>();
   const begunOrders = new Set<string>();
   return (event: NewEvent, webhook: Webhook): DeliveryJob | undefined => {
@@ -74,7 +96,7 @@ function jobFactory({ ids, dispatcher }: PlanDeps) {
     const { pausedAt } = webhook;
     if (pausedAt !== null && event.createdAt - pausedAt >= KEPT_WHILE_PAUSED_MS) return undefined;
     const count = leased.get(webhook.id) ?? 0;
-    const lease = (pausedAt === null ? dispatcher.leaseFor(webhook.id, count) : undefined) ?? NO_LEASE;
+    const lease = (pausedAt === null ? dispatcher.leaseFor(webhook, count) : undefined) ?? NO_LEASE;
     if (lease !== NO_LEASE) leased.set(webhook.id, count + 1);
     const delivery: NewDelivery = {
       id: `dlv_${ids.next()}`,
@@ -86,12 +108,15 @@ function jobFactory({ ids, dispatcher }: PlanDeps) {
       ...lease,
       ...choosePlace(event, webhook),
     };
+    const isPacked = lease !== NO_LEASE && delivery.orderingKey === null;
+    if (isPacked) parcelId ??= `prc_${ids.next()}`;
     const order = `${webhook.id} ${delivery.orderingKey}`;
     const waiting = delivery.orderingKey !== null && begunOrders.has(order) ? 1 : null;
     begunOrders.add(order);
     return {
       delivery: { ...delivery, state: 'pending', waiting, attempts: 0, roundAttempts: 0, endedAt: null },
       webhook,
+      parcelId: isPacked ? parcelId : undefined,
       event: {
         id: event.id,
         roomSid: event.roomSid,

@@ -1,6 +1,6 @@
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { UsageStores } from '../usage/store.ts';
-import type { NewDelivery, WebhookStores } from '../webhooks/store.ts';
+import type { NewDelivery, Parcel, WebhookStores } from '../webhooks/store.ts';
 
 /*
  * Events record what happened in rooms, in the order in which they were stored.
@@ -23,9 +23,13 @@ export interface EventStore {
   /**
    * Stores events with different sourceIds in order, with their deliveries, at the very end of the transaction: the
    * transaction itself cannot read them. Events whose sourceId was stored already are left out with their deliveries. The
-   * result is complete once the transaction has resolved.
+   * result is complete once the transaction has resolved. The deliveries of the parcel get no rows yet.
    */
-  insertAll(events: readonly NewEvent[], deliveries: readonly NewDelivery[]): Promise<LeftOut>;
+  insertAll(
+    events: readonly NewEvent[],
+    deliveries: readonly NewDelivery[],
+    parcel?: Parcel,
+  ): Promise<LeftOut>;
   /** Returns when expired data were deleted last, and when the newest event was stored (Unix milliseconds). */
   readPurgeTimes(): Promise<PurgeTimes>;
   /** Notes that expired data were deleted at this instant, or that an operator has confirmed it. */

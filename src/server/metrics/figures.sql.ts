@@ -11,11 +11,11 @@ export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {
       const { rows } = await sql<{ count: number; oldest: number | null }>`
         select
           (select count(*) from (select 1 from deliveries where state = 'pending' limit ${MOST_DELIVERIES}) as counted)
-            as count,
+            + (select count(*) from "parcelledDeliveries") as count,
           (
             select min(first) from (
               select (select min("createdAt") from deliveries where state = 'pending' and "webhookId" = webhooks.id) as first
-              from webhooks
+              from webhooks union all select min("createdAt") from "parcelledDeliveries"
             ) as firsts
           ) as oldest`.execute(db);
       return {

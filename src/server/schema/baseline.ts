@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../platform/storage/engine.ts';
 import {
   liveTables,
@@ -26,6 +26,7 @@ export async function createTables(
     ...sessionTables(types),
     ...webhookTables(types),
     ...deliveryTables(types),
+    viewOfParcels(engine),
     ...roomTables(types),
     ...planTables(types),
     ...accessTables(types),
@@ -213,6 +214,14 @@ function deliveryTables({ text, integer }: ColumnTypes): Statements {
       "waiting" ${integer},
       "log" ${text}
     )`,
+    // The deliveries of a transaction that its instance is sending, until they have rows: a list as JSON text.
+    sql`create table "parcels" (
+      "id" ${text} not null primary key,
+      "owner" ${text} not null,
+      "leaseUntil" ${integer} not null,
+      "deliveries" ${text} not null
+    )`,
+    sql`create index "parcelsByLease" on "parcels" ("leaseUntil")`,
     // A delivery that waits for an earlier one of its room is not in this index, so that a claim never walks over it.
     sql`create index "deliveriesClaimable" on "deliveries" ("webhookId", "claimableAt")
       where state = 'pending' and waiting is null`,
@@ -225,6 +234,28 @@ function deliveryTables({ text, integer }: ColumnTypes): Statements {
     sql`create index "deliveriesOfOrder" on "deliveries" ("webhookId", "orderingKey", "sequence")
       where state = 'pending' and "orderingKey" is not null`,
   ];
+}
+
+/**
+ * The deliveries that only a parcel has, with the columns of deliveries. What a parcel lists has none if its event was stored
+ * before, by another transaction.
+ */
+function viewOfParcels(engine: Engine<Tables>['name']): RawBuilder<unknown> {
+  const items =
+    engine === 'SQLite'
+      ? sql`json_each(parcels.deliveries) as item`
+      : sql`lateral json_array_elements(parcels.deliveries::json) as item (value)`;
+  const bytewise = engine === 'SQLite' ? sql`` : sql`collate "C"`;
+  const text = (place: number) => sql`(item.value ->> ${sql.lit(place)}) ${bytewise}`;
+  return sql`create view "parcelledDeliveries" as
+    select ${text(0)} as id, ${text(1)} as "webhookId", ${text(2)} as "eventId", ${text(3)} as "eventName",
+      cast(item.value ->> 4 as bigint) as "dueAt", cast(item.value ->> 4 as bigint) as "createdAt",
+      owner as "leaseOwner", "leaseUntil", cast(null as text) as "orderingKey", cast(null as bigint) as sequence,
+      cast(null as bigint) as waiting, 'pending' as state, 0 as attempts, 0 as "roundAttempts",
+      cast(null as bigint) as "endedAt", cast(null as text) as log
+    from parcels cross join ${items}
+    where not exists (select 1 from deliveries where deliveries.id = ${text(0)})
+      and exists (select 1 from events where events.id = ${text(2)})`;
 }
 
 /** Identities that may not be in a room, and terms that are likely to be said there. */

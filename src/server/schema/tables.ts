@@ -14,7 +14,7 @@ import type { Block, EntryDecision, PlannedRoom, PlanRecord, RoomRecord } from '
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
 import type { UsageRow } from '../usage/store.ts';
-import type { Delivery, Webhook } from '../webhooks/store.ts';
+import type { Delivery, Parcel, Webhook } from '../webhooks/store.ts';
 
 /** The database, or one of its transactions, for the methods of a store. */
 export type Connection = StorageConnection<Tables>;
@@ -32,6 +32,7 @@ export type Tables = {
   readonly webhooks: WebhookRow;
   readonly deletedWebhooks: DeletedWebhookRow;
   readonly deliveries: DeliveryRow;
+  readonly parcels: ParcelRow;
   readonly instances: InstanceRow;
   readonly leases: LeaseRow;
   readonly usage: UsageRow & { readonly prefix: string };
@@ -95,6 +96,9 @@ type DeliveryRow = Delivery & {
   readonly log: string | null;
   readonly claimableAt: GeneratedAlways<number>;
 };
+
+/** `deliveries` is a list as JSON text. */
+type ParcelRow = Omit<Parcel, 'deliveries'> & { readonly deliveries: string };
 
 /** A running instance of the service. `keyIds` is a list as JSON text. */
 type InstanceRow = {

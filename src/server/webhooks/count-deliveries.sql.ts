@@ -1,19 +1,32 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../schema/tables.ts';
 import { isInState } from './delivery-rows.sql.ts';
 import type { CountQuery, DeliveryState, PartCount, PendingCount } from './store.ts';
 
-/** Reads only the index of the lists: its entries have the state and the instant. */
+/**
+ * Reads only the index of the lists: its entries have the state and the instant. Of the pending ones it also reads parcels.
+ */
 export async function countByPart({ db }: Connection, query: CountQuery): Promise<readonly PartCount[]> {
   const { webhookId, state, since, until, partMs, limit } = query;
-  const { rows } = await sql<PartCount>`
-    select part, count(*) as count from (
-      select cast(("createdAt" - ${since}) / ${partMs} as bigint) as part from deliveries
-      where "webhookId" = ${webhookId} and ${isInState(state)}
-        and "createdAt" between ${since} and ${until - 1}
+  const counted = sql`"createdAt" between ${since} and ${until - 1}`;
+  const ofState = sql`
+    select * from (
+      select "createdAt" from deliveries where "webhookId" = ${webhookId} and ${isInState(state)} and ${counted}
       order by "createdAt" desc, id desc limit ${limit}
-    ) as newest group by part order by part`.execute(db);
+    ) as stored`;
+  const all =
+    state === 'pending'
+      ? sql`${ofState} union all ${ofParcels(sql`"createdAt"`, webhookId)} and ${counted}`
+      : ofState;
+  const { rows } = await sql<PartCount>`
+    select cast(("createdAt" - ${since}) / ${partMs} as bigint) as part, count(*) as count
+    from (${all}) as newest group by part order by part`.execute(db);
   return rows.map(({ part, count }) => ({ part: Number(part), count: Number(count) }));
+}
+
+/** Columns of the deliveries of a webhook that only parcels have. They are few. */
+function ofParcels(columns: RawBuilder<unknown>, webhookId: string): RawBuilder<unknown> {
+  return sql`select ${columns} from "parcelledDeliveries" where "webhookId" = ${webhookId}`;
 }
 
 export async function countPending(
@@ -23,9 +36,11 @@ export async function countPending(
 ): Promise<PendingCount> {
   const { rows } = await sql<{ retrying: number | null; oldestAt: number | null }>`
     select sum(case when attempts > 0 then 1 else 0 end) as retrying, min("createdAt") as "oldestAt" from (
-      select attempts, "createdAt" from deliveries
-      where "webhookId" = ${webhookId} and ${isInState('pending')}
-      order by "createdAt" desc, id desc limit ${limit}
+      select * from (
+        select attempts, "createdAt" from deliveries where "webhookId" = ${webhookId} and ${isInState('pending')}
+        order by "createdAt" desc, id desc limit ${limit}
+      ) as stored
+      union all ${ofParcels(sql`attempts, "createdAt"`, webhookId)}
     ) as newest`.execute(db);
   return { retrying: Number(rows[0]?.retrying ?? 0), oldestAt: rows[0]?.oldestAt ?? null };
 }

@@ -16,6 +16,7 @@ import {
   splitByOrder,
   toLogged,
 } from './delivery-rows.sql.ts';
+import { insertParcel, takeOverParcels, unpackAll, unpackOwn } from './parcels.sql.ts';
 import { purgeDeliveries } from './purge-deliveries.sql.ts';
 import { recordOutcomes } from './record-outcomes.sql.ts';
 import type {
@@ -26,6 +27,7 @@ import type {
   DeliveryState,
   DeliveryStore,
   NewDelivery,
+  Parcel,
 } from './store.ts';
 import { toWebhook } from './webhooks.sql.ts';
 
@@ -34,7 +36,7 @@ type LoggedRow = Parameters<typeof toLogged>[0];
 export function createDeliveryStore(connection: Connection): DeliveryStore {
   const { db } = connection;
   return {
-    insert: (deliveries) => insertAll(connection, deliveries),
+    insert: (deliveries, parcel) => insertAll(connection, deliveries, parcel),
     claim: (request) => claimJobs(connection, request),
     renew: (owner, ids, leaseUntil) =>
       changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, isHeld(connection, owner, ids)),
@@ -43,11 +45,15 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       await changeLeases(connection, change, isHeld(connection, owner, ids));
     },
     release: (owner, ids) => releaseLeases(connection, owner, ids),
-    recordOutcomes: (owner, outcomes) => recordOutcomes(connection, owner, outcomes),
+    unpack: (owner, parcelIds, kept) => unpackOwn(connection, { owner, parcelIds }, kept),
+    recordOutcomes: (owner, outcomes, emptied = []) =>
+      recordOutcomes(connection, { owner, outcomes, emptied }),
     list: async (query) => (await listDeliveries(connection, query)).map(toLogged),
     find: async (webhookId, id) => {
       const { rows } = await sql<LoggedRow>`
-        select ${loggedColumns} from deliveries where id = ${id} and "webhookId" = ${webhookId}`.execute(db);
+        select ${loggedColumns} from deliveries where id = ${id} and "webhookId" = ${webhookId}
+        union all select ${loggedColumns} from "parcelledDeliveries"
+        where id = ${id} and "webhookId" = ${webhookId}`.execute(db);
       return rows.map(toLogged)[0];
     },
     countByPart: (query) => countByPart(connection, query),
@@ -64,6 +70,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
 async function insertAll(
   { atomically, dialect, runAtCommit }: Connection,
   deliveries: readonly NewDelivery[],
+  parcel: Parcel | undefined,
 ): Promise<ReadonlySet<string>> {
   const waiting = new Set<string>();
   const always = sql`true`;
@@ -71,6 +78,7 @@ async function insertAll(
   const statements: readonly Statement<InsertedDelivery>[] = [
     ...orderLocks(dialect, ordered),
     ...(unordered.length === 0 ? [] : [{ sql: insertDeliveries(dialect, unordered, always) }]),
+    ...(parcel === undefined ? [] : [{ sql: insertParcel(parcel, always) }]),
     ...(ordered.length === 0 ? [] : [{ sql: insertOrdered(dialect, ordered, always) }]),
   ];
   if (statements.length === 0) return waiting;
@@ -88,13 +96,14 @@ async function claimJobs(
   request: ClaimRequest,
 ): Promise<readonly DeliveryJob[]> {
   // On SQLite the transaction shares one commit with other writes of the same moment.
-  const [first, next] = await atomically(async (inside) => {
+  const [parcelled, first, next] = await atomically(async (inside) => {
+    const unpacked = await takeOverParcels(dialect, inside, request);
     const { rows } = await claimDeliveries(dialect, request).execute(inside);
     const following = claimFollowing(dialect, request, rows);
-    return [rows, following === undefined ? [] : (await following.execute(inside)).rows] as const;
+    return [unpacked, rows, following === undefined ? [] : (await following.execute(inside)).rows] as const;
   });
   const claimed = [...first, ...next];
-  const takenOver = (first[0]?.takenOver ?? 0) + (next[0]?.takenOver ?? 0);
+  const takenOver = parcelled + (first[0]?.takenOver ?? 0) + (next[0]?.takenOver ?? 0);
   if (takenOver > 0) request.onTakeover?.(takenOver);
   const rows = claimed.map(({ takenOver: _, ...delivery }) => delivery);
   if (rows.length === 0) return [];
@@ -164,9 +173,10 @@ async function changeLeases(
 async function releaseLeases(connection: Connection, owner: string, ids: readonly string[]): Promise<number> {
   const { db, changes } = connection;
   const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
+  const unpacked = await unpackAll(connection, owner);
   const released = await changeLeases(connection, change, isHeld(connection, owner, ids));
   changes.note(db, 'events');
-  return released.length;
+  return unpacked + released.length;
 }
 
 /**
@@ -177,13 +187,16 @@ async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise
   const { state, limit, eventId } = query;
   if (eventId !== undefined) return await listOfEvent(db, query, eventId);
   const newest = sql`order by "createdAt" desc, id desc limit ${limit}`;
+  const pending = (since: RawBuilder<unknown>) => sql<LoggedRow>`
+    select * from (${walk(query, 'pending', since)}) as pending
+    union all select * from (${walkParcels(query)}) as parcelled`;
+  if (state === 'pending') return (await sql<LoggedRow>`${pending(sql`0`)} ${newest}`.execute(db)).rows;
   if (state !== undefined) return (await walk(query, state, sql`0`).execute(db)).rows;
   const walks = ENDED_STATES.map((one) => sql`select * from (${walk(query, one, sql`0`)}) as one_state`);
   const pageBegins = sql`(select case when count(*) = ${limit} then min("createdAt") else 0 end from ended)`;
   const { rows } = await sql<LoggedRow>`
     with ended as materialized (${sql.join(walks, sql` union all `)} ${newest})
-    select * from ended union all select * from (${walk(query, 'pending', pageBegins)}) as pending
-    ${newest}`.execute(db);
+    select * from ended union all ${pending(pageBegins)} ${newest}`.execute(db);
   return rows;
 }
 
@@ -205,6 +218,10 @@ async function listOfEvent(
       where "webhookId" = ${webhookId} and ${isMeant} and "eventId" = ${eventId}
         and "createdAt" = (select "createdAt" from events where id = ${eventId}) ${isAfter}`,
   );
+  const parcelled = sql`
+    select ${loggedColumns} from "parcelledDeliveries"
+    where "webhookId" = ${webhookId} and "eventId" = ${eventId} ${isAfter}`;
+  if (state === undefined || state === 'pending') ofEvent.push(parcelled);
   const { rows } = await sql<LoggedRow>`
     ${sql.join(ofEvent, sql` union all `)} order by "createdAt" desc, id desc limit ${limit}`.execute(db);
   return rows;
@@ -233,12 +250,22 @@ function walk(
     order by "createdAt" desc, id desc limit ${limit}`;
 }
 
+/** The deliveries of the webhook that only parcels have, which are few, in the order of the list. */
+function walkParcels({ webhookId, limit, after }: DeliveryQuery): RawBuilder<LoggedRow> {
+  const isAfter =
+    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
+  return sql`
+    select ${loggedColumns} from "parcelledDeliveries"
+    where "webhookId" = ${webhookId} ${isAfter} order by "createdAt" desc, id desc limit ${limit}`;
+}
+
 async function bringForward({ db }: Connection, latest: number): Promise<void> {
   const noLater = (name: 'dueAt' | 'leaseUntil') =>
     sql`${sql.ref(name)} = case when ${sql.ref(name)} > ${latest} then ${latest} else ${sql.ref(name)} end`;
   await sql`
     update deliveries set ${noLater('dueAt')}, ${noLater('leaseUntil')}
     where state = 'pending' and "claimableAt" > ${latest}`.execute(db);
+  await sql`update parcels set "leaseUntil" = ${latest} where "leaseUntil" > ${latest}`.execute(db);
 }
 
 async function nextClaimableAt(
@@ -252,6 +279,7 @@ async function nextClaimableAt(
         where "webhookId" = webhooks.id and state = 'pending' and waiting is null
       ) as first
       from webhooks where "pausedAt" is null and id ${dialect.noneOf(exceptWebhooks)}
+      union all select min("leaseUntil") from parcels
     ) as firsts`.execute(db);
   return rows[0]?.next ?? undefined;
 }

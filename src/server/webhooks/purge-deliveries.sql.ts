@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { SqlDialect } from '../platform/storage/engine.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
-import { isEnded, isInState } from './delivery-rows.sql.ts';
+import { deliveryColumns, isEnded, isInState } from './delivery-rows.sql.ts';
 
 /** Limits the time for which one statement makes other writers wait. */
 const CANCELLED_AT_ONCE = 500;
@@ -13,12 +13,17 @@ const isPending = isInState('pending');
 
 /**
  * Cancels the pending deliveries of the webhook in batches, leased or not. Rows whose outcome is being recorded are skipped.
+ * Those that only parcels have get rows, unless an outcome comes first.
  */
 export async function cancelDeliveries(
   connection: Connection,
   webhookId: string,
   now: number,
 ): Promise<void> {
+  await sql`
+    insert into deliveries (${deliveryColumns})
+    select ${deliveryColumns} from "parcelledDeliveries" where "webhookId" = ${webhookId}
+    on conflict (id) do nothing`.execute(connection.db);
   while ((await cancelSome(connection, webhookId, now)) === CANCELLED_AT_ONCE);
 }
 

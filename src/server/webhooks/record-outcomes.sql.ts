@@ -8,6 +8,7 @@ import {
   giveBackWaiting,
   readLog,
 } from './delivery-rows.sql.ts';
+import { recordParcelled } from './parcels.sql.ts';
 import type { Delivery, DeliveryOutcome } from './store.ts';
 
 type Database = Kysely<Tables>;
@@ -16,22 +17,31 @@ type LockedRow = Pick<Delivery, 'id' | 'leaseOwner' | 'webhookId' | 'orderingKey
 };
 
 /** The name of the statement that stores the outcomes of first attempts on PostgreSQL. */
-export const RECORD_FIRST_ATTEMPTS = 'record-first-attempts';
+const RECORD_FIRST_ATTEMPTS = 'record-first-attempts';
+
+/** Outcomes that an instance stores together, and the parcels of which they are the last ones. */
+type Recording = {
+  readonly owner: string;
+  readonly outcomes: readonly DeliveryOutcome[];
+  readonly emptied: readonly string[];
+};
 
 /**
- * Stores outcomes. Those of first attempts whose lease is held take one statement, however many there are; the others
- * take two to four more, and up to three more where some have a place in an order.
+ * Stores outcomes. Those of first attempts take one statement where the owner has their parcels, and one where it has their
+ * leases, however many there are; the others take two to four more, and up to three more where some have a place in an order.
  */
-export async function recordOutcomes(
-  connection: Connection,
-  owner: string,
-  outcomes: readonly DeliveryOutcome[],
-): Promise<void> {
-  const [first, ...repeated] = withoutRepetitions(outcomes);
+export async function recordOutcomes(connection: Connection, recording: Recording): Promise<void> {
+  const { owner, emptied } = recording;
+  const [first, ...repeated] = withoutRepetitions(recording.outcomes);
   if (first === undefined) return;
   const { atomically, dialect, changes } = connection;
-  const recorded = await recordFirstAttempts(connection, owner, first);
-  const others = first.filter(({ attempt }) => !recorded.has(attempt.deliveryId));
+  const parcelled = recordParcelled(dialect, first, { owner, emptied });
+  const packed = await recordFirst(connection, first, parcelled);
+  const rest = first.filter(({ attempt }) => !packed.has(attempt.deliveryId));
+  const recordRows = dialect.engine === 'SQLite' ? firstAttemptsOnSqlite : firstAttemptsOnPostgres;
+  const statements = rest.length === 0 ? [] : [recordRows(dialect, owner, rest)];
+  const recorded = await recordFirst(connection, rest, statements);
+  const others = rest.filter(({ attempt }) => !recorded.has(attempt.deliveryId));
   const batches = others.length === 0 ? repeated : [others, ...repeated];
   if (batches.length === 0) return;
   await atomically(async (db) => {
@@ -56,15 +66,15 @@ function isEnd({ next }: DeliveryOutcome): boolean {
  * Records those of the outcomes that are of a first attempt under the owner's lease, without a place in an order, and
  * returns the ids of their deliveries. A batch that is repeated for want of a response finds none: what it stored has an attempt.
  */
-async function recordFirstAttempts(
-  { atomically, dialect, changes, runAtCommit }: Connection,
-  owner: string,
+async function recordFirst(
+  { atomically, changes, runAtCommit }: Connection,
   outcomes: readonly DeliveryOutcome[],
+  statements: readonly Statement<{ id: string }>[],
 ): Promise<ReadonlySet<string>> {
   const recorded = new Set<string>();
-  const recordFirst = dialect.engine === 'SQLite' ? firstAttemptsOnSqlite : firstAttemptsOnPostgres;
+  if (statements.length === 0) return recorded;
   await atomically(async (db) => {
-    await runAtCommit(db, [recordFirst(dialect, owner, outcomes)], (rows) => {
+    await runAtCommit(db, statements, (rows) => {
       for (const { id } of rows) recorded.add(id);
     });
     if (outcomes.some(isEnd)) changes.note(db, 'deliveries');

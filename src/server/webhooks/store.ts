@@ -18,6 +18,12 @@ import type { WebhookOrdering } from '../../contract/webhooks.ts';
  * its lease was lost), the owner gives back those behind it. A delivery has no key if it was stored before its webhook asked
  * for order, or if somebody has replayed it; it waits for no other.
  *
+ * A delivery that the storing instance sends at once, and that has no place in an order, has no row at first: a parcel lists
+ * those of a transaction, with one lease for all. Its owner writes the rows with the outcomes of the first attempts, as long
+ * as it has the parcel. At the next renewal of leases it unpacks the parcel: what has no row gets one. When the lease runs
+ * out, or the owner stops, the same happens, without a lease of the owner. Readers see what has no row as pending. Whoever
+ * writes rows locks the parcel first, so that each delivery gets one row.
+ *
  * A round is a first attempt and its retries; a replay of an ended delivery begins a new round. Attempts are counted through
  * all rounds. Only the owner of the lease changes the state; an outcome after a lost lease is stored and counted as an
  * attempt, and changes nothing else.
@@ -97,9 +103,9 @@ export interface DeliveryStore {
    * it at once. A delivery whose webhook is deleted at the same moment is stored, never claimed, and purged. Deliveries of
    * an orderingKey must be stored in the order of their sequence. One that waits for an earlier delivery gets no lease,
    * unless that one is stored in the same call with a lease. The result has the ids of those that got none for that reason.
-   * The result is complete once the transaction has resolved.
+   * The result is complete once the transaction has resolved. Those of the parcel get no rows yet.
    */
-  insert(deliveries: readonly NewDelivery[]): Promise<ReadonlySet<string>>;
+  insert(deliveries: readonly NewDelivery[], parcel?: Parcel): Promise<ReadonlySet<string>>;
   /**
    * Leases due deliveries (pending, dueAt <= now, no lease or one that ran out: leaseUntil <= now), at most `limit` in total
    * and `limitPerWebhook` of one webhook, none of `exceptWebhooks` nor of paused webhooks. The webhook that has waited longest comes first, with
@@ -109,6 +115,8 @@ export interface DeliveryStore {
    *
    * For an orderingKey it leases the first pending delivery and those that follow it, at most `limitPerOrder` in total. It
    * leases no delivery without all pending ones before it.
+   *
+   * Some parcels whose lease has run out are unpacked first, whoever had them, so that their deliveries can be claimed.
    */
   claim(request: ClaimRequest): Promise<readonly DeliveryJob[]>;
   /**
@@ -117,16 +125,28 @@ export interface DeliveryStore {
    * runs out, and the delivery is claimed again.
    */
   renew(owner: string, ids: readonly string[], leaseUntil: number): Promise<readonly string[]>;
+  /**
+   * Unpacks those of the parcels that `owner` still has: rows for what has none. Those in `kept` get a lease, and the others
+   * none; without `kept` all keep the lease of the parcel. Returns the ids of the new rows that have a lease.
+   */
+  unpack(owner: string, parcelIds: readonly string[], kept?: Kept): Promise<readonly string[]>;
   /** Releases the leases of `ids` that `owner` holds, and makes the deliveries due at `dueAt`, without an attempt. */
   postpone(owner: string, ids: readonly string[], dueAt: number): Promise<void>;
-  /** Releases the leases of `ids` that `owner` holds, for a clean shutdown. Returns their number. */
+  /** Releases the leases of `ids` that `owner` holds and unpacks all its parcels, for a clean shutdown. Returns the number of deliveries. */
   release(owner: string, ids: readonly string[]): Promise<number>;
   /**
    * Writes the attempts and moves the rows whose lease `owner` still holds, all in one transaction. Repeating the call
    * changes nothing. Purged deliveries are skipped. When the first delivery of an orderingKey ends, the next one can be
    * claimed. Where a delivery was not delivered, `owner` loses its leases of the deliveries behind it.
+   *
+   * A delivery of a parcel that `owner` still has gets its row here. `emptied` are parcels of which every delivery that was
+   * dispatched has an outcome in this call or an earlier one.
    */
-  recordOutcomes(owner: string, outcomes: readonly DeliveryOutcome[]): Promise<void>;
+  recordOutcomes(
+    owner: string,
+    outcomes: readonly DeliveryOutcome[],
+    emptied?: readonly string[],
+  ): Promise<void>;
   /** Lists deliveries by (createdAt, id), the newest first. */
   list(query: DeliveryQuery): Promise<readonly LoggedDelivery[]>;
   find(webhookId: string, id: string): Promise<LoggedDelivery | undefined>;
@@ -176,6 +196,17 @@ export type NewDelivery = {
   readonly sequence: number | null;
 };
 
+/** Deliveries of one transaction without rows, and the lease of the instance that sends them. */
+export type Parcel = {
+  readonly id: string;
+  readonly owner: string;
+  readonly leaseUntil: number;
+  readonly deliveries: readonly NewDelivery[];
+};
+
+/** The deliveries of a parcel that its owner keeps, and the end of their leases. */
+export type Kept = { readonly ids: readonly string[]; readonly leaseUntil: number };
+
 export type Delivery = NewDelivery & {
   readonly state: DeliveryState;
   /** 1 while the delivery waits for the end of an earlier one of its orderingKey. */
@@ -195,6 +226,8 @@ export type LoggedDelivery = Delivery & { readonly log: readonly Attempt[] };
 export type DeliveryJob = {
   readonly delivery: Delivery;
   readonly webhook: Webhook;
+  /** The parcel in which it was stored; undefined for a delivery with a row. */
+  readonly parcelId?: string | undefined;
   /** The event's stored payload, room session, time of occurrence and trace. */
   readonly event: {
     readonly id: string;
@@ -239,6 +272,8 @@ export type DeliveryOutcome = {
   readonly next:
     | { readonly state: 'pending'; readonly dueAt: number }
     | { readonly state: 'delivered' | 'failed'; readonly endedAt: number };
+  /** For a delivery that was stored in a parcel. */
+  readonly parcelled?: { readonly parcelId: string; readonly delivery: NewDelivery } | undefined;
 };
 
 export type DeliveryQuery = {

@@ -24,7 +24,7 @@ beforeEach(async () => {
   dispatched = [];
   const dispatcher = {
     ...NO_DISPATCHER,
-    leaseFor: (_webhookId: string, leased: number) =>
+    leaseFor: (_webhook: unknown, leased: number) =>
       leased < 1 ? { leaseOwner: 'here', leaseUntil: systemClock.now() + DELIVERY_LEASE_MS } : undefined,
     dispatch: (jobs: readonly DeliveryJob[]) => void dispatched.push(...jobs),
   };

@@ -51,7 +51,7 @@ type ObservedAttempt = {
 };
 
 type PostponeDeps = AttemptDeps & {
-  readonly deliveries: Pick<DeliveryStore, 'postpone'>;
+  readonly deliveries: Pick<DeliveryStore, 'postpone' | 'unpack'>;
   readonly secretBox: SecretBox;
   readonly instanceId: string;
   readonly log: Pick<Log, 'warn'>;
@@ -84,6 +84,7 @@ async function postponeOrFail(
     return toOutcome(deps, job, { startedAt: now, response: unsentResponse(problem) });
   }
   try {
+    if (job.parcelId !== undefined) await deliveries.unpack(instanceId, [job.parcelId]);
     await deliveries.postpone(instanceId, [id], now + POSTPONEMENT_MS);
   } catch (error) {
     log.warn({ err: error }, 'postponing a delivery failed; it is claimed again when its lease has run out');

@@ -5,14 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { systemClock } from '../../platform/system.ts';
-import type {
-  Delivery,
-  DeliveryJob,
-  DeliveryOutcome,
-  DeliveryStore,
-  Webhook,
-  WebhookStore,
-} from '../store.ts';
+import type { Delivery, DeliveryJob, DeliveryOutcome, DeliveryStore, WebhookStore } from '../store.ts';
 import {
   type AttemptDeps,
   attemptOrPostpone,
@@ -20,8 +13,13 @@ import {
   LONGEST_RETRY_DELAY_MS,
   POSTPONEMENT_MS,
 } from './attempt-delivery.ts';
-import { DELIVERY_LEASE_MS, type DeliveryDispatcher, type DeliveryLease } from './dispatcher.ts';
-import { InFlightDeliveries } from './in-flight-deliveries.ts';
+import {
+  DELIVERY_LEASE_MS,
+  type DeliveryDispatcher,
+  type DeliveryLease,
+  type LeasedWebhook,
+} from './dispatcher.ts';
+import { InFlightDeliveries, WebhookCache } from './in-flight-deliveries.ts';
 
 /*
  * The dispatcher of one instance. The delivery rows are the jobs; this class holds some of them in memory, under leases:
@@ -104,6 +102,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
       ...deps,
       owner: deps.instanceId,
       onWritten: (outcomes) => this.#afterWrite(outcomes),
+      emptiedBy: (outcomes) => this.#inFlight.parcelsEmptiedBy(outcomes),
     });
     const { clock, log, changes } = deps;
     this.#claims = startLoop({
@@ -125,8 +124,8 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     });
   }
 
-  leaseFor(webhookId: string, leased: number): DeliveryLease | undefined {
-    const isFull = this.#closing.signal.aborted || leased >= this.#inFlight.capacityFor(webhookId);
+  leaseFor(webhook: LeasedWebhook, leased: number): DeliveryLease | undefined {
+    const isFull = this.#closing.signal.aborted || leased >= this.#inFlight.capacityFor(webhook);
     if (isFull) return undefined;
     const { clock, instanceId } = this.#deps;
     return { leaseOwner: instanceId, leaseUntil: clock.now() + DELIVERY_LEASE_MS };
@@ -191,7 +190,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     if (outcome === undefined) {
       this.#release(webhookId, id);
       this.#claims.wakeWithin(POSTPONEMENT_MS);
-    } else this.#outcomes.add({ ...outcome, webhookId, orderingKey });
+    } else this.#outcomes.add({ ...outcome, webhookId, orderingKey, parcelled: readParcelled(job) });
     if (outcome?.next.state !== 'delivered') this.#inFlight.stopOrder(job);
     if (!isOwned) this.poll();
     const isHalfEmpty = this.#inFlight.finish(job);
@@ -205,7 +204,8 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   }
 
   #afterWrite(outcomes: readonly WebhookOutcome[]): void {
-    for (const { webhookId, orderingKey, attempt, next } of outcomes) {
+    for (const { webhookId, orderingKey, attempt, next, parcelled } of outcomes) {
+      if (parcelled !== undefined) this.#inFlight.takeFromParcel(parcelled.parcelId);
       if (orderingKey !== null && next.state !== 'delivered')
         this.#inFlight.resumeOrder(webhookId, orderingKey);
       this.#release(webhookId, attempt.deliveryId);
@@ -247,78 +247,23 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
 
   async #renew(): Promise<number> {
     const { deliveries, clock, instanceId } = this.#deps;
-    if (this.#inFlight.size > 0) {
+    const surplus = this.#inFlight.releaseSurplus();
+    const { deliveryIds: ids, parcelIds } = this.#inFlight;
+    if (ids.length + parcelIds.length > 0) {
       const leaseUntil = clock.now() + DELIVERY_LEASE_MS;
-      const renewed = await deliveries.renew(instanceId, this.#inFlight.deliveryIds, leaseUntil);
+      const renewed = await deliveries.renew(instanceId, ids, leaseUntil);
       this.#inFlight.renewed(renewed, leaseUntil);
+      const unpacked = await deliveries.unpack(instanceId, parcelIds, { ids, leaseUntil });
+      this.#inFlight.renewed(unpacked, leaseUntil);
+      this.#inFlight.forgetParcels(parcelIds);
+      this.overflow(surplus);
     }
     return RENEW_INTERVAL_MS;
   }
 }
 
-/** Maximum time until this instance sees a change of a webhook that another instance made. */
-const MAX_AGE_MS = 1_000;
-
-type WebhookCacheDeps = {
-  readonly webhooks: Pick<WebhookStore, 'find'>;
-  readonly clock: Clock;
-  readonly log: Log;
-};
-
-type Entry = { webhook: Webhook | undefined; readAt: number; reading?: Promise<void> | undefined };
-
-/**
- * The webhooks of queued deliveries. A delivery may wait long behind a slow receiver, and must not be sent to a URL that was
- * changed or to a webhook that was deleted in the meantime. Entries are therefore read again after a second.
- */
-class WebhookCache {
-  readonly #deps: WebhookCacheDeps;
-  readonly #entries = new Map<string, Entry>();
-
-  constructor(deps: WebhookCacheDeps) {
-    this.#deps = deps;
-  }
-
-  /** Adds a webhook that was just read. */
-  set(webhook: Webhook): void {
-    this.#entries.set(webhook.id, { webhook, readAt: this.#deps.clock.monotonic() });
-  }
-
-  /** Replaces the entry, so that a running read cannot restore the old registration. */
-  invalidate(webhookId: string): void {
-    const entry = this.#entries.get(webhookId);
-    if (entry !== undefined)
-      this.#entries.set(webhookId, { webhook: entry.webhook, readAt: Number.NEGATIVE_INFINITY });
-  }
-
-  delete(webhookId: string): void {
-    this.#entries.delete(webhookId);
-  }
-
-  /** Returns the webhook as it was at most a second ago; undefined when it was deleted. */
-  async get(webhookId: string): Promise<Webhook | undefined> {
-    const entry = this.#entries.get(webhookId);
-    if (entry !== undefined && this.#deps.clock.monotonic() - entry.readAt > MAX_AGE_MS) {
-      // Concurrent callers share one read.
-      entry.reading ??= this.#read(webhookId, entry);
-      await entry.reading;
-    }
-    return this.#entries.get(webhookId)?.webhook;
-  }
-
-  /** Keeps the entry as it is when the store does not respond. */
-  async #read(webhookId: string, entry: Entry): Promise<void> {
-    const { webhooks, clock, log } = this.#deps;
-    const startedAt = clock.monotonic();
-    try {
-      entry.webhook = await webhooks.find(webhookId);
-      entry.readAt = startedAt;
-    } catch (error) {
-      log.warn({ err: error }, 'reading a webhook failed; its deliveries use the last known registration');
-    } finally {
-      entry.reading = undefined;
-    }
-  }
+function readParcelled({ parcelId, delivery }: DeliveryJob): DeliveryOutcome['parcelled'] {
+  return parcelId === undefined ? undefined : { parcelId, delivery };
 }
 
 /** Maximum outcomes that are not stored yet. After a kill at most these deliveries, and those in flight, are sent again. */
@@ -336,6 +281,8 @@ type OutcomeWriterDeps = {
   readonly log: Log;
   readonly owner: string;
   readonly onWritten: (outcomes: readonly WebhookOutcome[]) => void;
+  /** Returns the parcels of which these outcomes are the last ones. */
+  readonly emptiedBy: (outcomes: readonly WebhookOutcome[]) => readonly string[];
 };
 
 type WebhookOutcome = DeliveryOutcome & Pick<Delivery, 'webhookId' | 'orderingKey'>;
@@ -383,11 +330,11 @@ class OutcomeWriter {
   }
 
   async #write(batch: readonly WebhookOutcome[]): Promise<void> {
-    const { deliveries, owner, log, clock, onWritten } = this.#deps;
+    const { deliveries, owner, log, clock, onWritten, emptiedBy } = this.#deps;
     const { signal } = this.#dropping;
     while (!signal.aborted) {
       try {
-        await deliveries.recordOutcomes(owner, batch);
+        await deliveries.recordOutcomes(owner, batch, emptiedBy(batch));
         this.#unwritten -= batch.length;
         return onWritten(batch);
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { DeliveryJob } from '../store.ts';
+import type { DeliveryJob, Webhook } from '../store.ts';
 
 /**
  * Milliseconds for which an instance owns the deliveries that it claimed. The lease is short, because the deliveries
@@ -9,13 +9,16 @@ export const DELIVERY_LEASE_MS = 12_000;
 /** A claim of an instance to deliveries, as a delivery stores it. */
 export type DeliveryLease = { readonly leaseOwner: string; readonly leaseUntil: number };
 
+/** What the capacity for a webhook depends on. */
+export type LeasedWebhook = Pick<Webhook, 'id' | 'ordering'>;
+
 /** The dispatcher of this instance, as the code that stores deliveries sees it. */
 export interface DeliveryDispatcher {
   /**
    * Returns a lease of this instance for one more delivery of the webhook, if it can queue that besides `leased` others that
    * are not queued yet. Without a lease the delivery waits in the store.
    */
-  leaseFor(webhookId: string, leased: number): DeliveryLease | undefined;
+  leaseFor(webhook: LeasedWebhook, leased: number): DeliveryLease | undefined;
   /** Queues deliveries that were stored with a lease of this instance. */
   dispatch(jobs: readonly DeliveryJob[]): void;
   /** Looks for due deliveries now: some became due without a lease. */

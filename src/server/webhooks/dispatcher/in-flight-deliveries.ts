@@ -1,14 +1,22 @@
-import type { ClaimRequest, DeliveryJob } from '../store.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { ClaimRequest, DeliveryJob, DeliveryOutcome, Webhook, WebhookStore } from '../store.ts';
+import type { LeasedWebhook } from './dispatcher.ts';
 
 /** Maximum concurrent requests to one receiver, so that a slow one never holds up the others. */
 export const CONCURRENCY_PER_WEBHOOK = 16;
 /** Maximum queued and running deliveries per webhook. Deliveries that were sent but not yet stored are not counted. */
 const MAX_PER_WEBHOOK = 512;
 /**
+ * The same for deliveries that this instance stores without rows: a burst of events is sent without being claimed. What
+ * is beyond MAX_PER_WEBHOOK when leases are renewed goes back to the store.
+ */
+const MAX_BURST = 4096;
+/**
  * Maximum deliveries of all webhooks. Beyond it each webhook still gets its share, so that slow receivers cannot use all of
  * it.
  */
-const MAX_TOTAL = 4096;
+const MAX_TOTAL = 8192;
 const SHARE_PER_WEBHOOK = CONCURRENCY_PER_WEBHOOK;
 /** A claim is worth its round trip when the queue has room for at least this many deliveries. */
 const CLAIM_PER_WEBHOOK = 256;
@@ -44,6 +52,30 @@ export class InFlightDeliveries {
   readonly #queues = new Map<string, WebhookQueue>();
   /** End of each delivery's lease, as this instance knows it. */
   readonly #leaseEnds = new Map<string, number>();
+  /** How many deliveries of each parcel have no stored outcome yet. */
+  readonly #parcels = new Map<string, number>();
+
+  get parcelIds(): readonly string[] {
+    return [...this.#parcels.keys()];
+  }
+
+  /** Returns the parcels of which these outcomes are the last ones. */
+  parcelsEmptiedBy(outcomes: readonly DeliveryOutcome[]): readonly string[] {
+    const byParcel = Map.groupBy(outcomes, ({ parcelled }) => parcelled?.parcelId ?? '');
+    return [...byParcel].filter(([id, ended]) => this.#parcels.get(id) === ended.length).map(([id]) => id);
+  }
+
+  /** Call it when the outcome of a delivery of the parcel is stored. */
+  takeFromParcel(parcelId: string): void {
+    const left = (this.#parcels.get(parcelId) ?? 0) - 1;
+    if (left > 0) this.#parcels.set(parcelId, left);
+    else this.#parcels.delete(parcelId);
+  }
+
+  /** Call it when what was left in the parcels has rows. */
+  forgetParcels(parcelIds: readonly string[]): void {
+    for (const id of parcelIds) this.#parcels.delete(id);
+  }
 
   get size(): number {
     return this.#leaseEnds.size;
@@ -67,10 +99,11 @@ export class InFlightDeliveries {
     for (const id of deliveryIds) if (this.#leaseEnds.has(id)) this.#leaseEnds.set(id, leaseUntil);
   }
 
-  capacityFor(webhookId: string): number {
+  capacityFor({ id: webhookId, ordering }: LeasedWebhook): number {
+    const most = ordering === 'none' ? MAX_BURST : MAX_PER_WEBHOOK;
     const unsent = unsentIn(this.#queues.get(webhookId));
     const free = Math.max(MAX_TOTAL - this.size, SHARE_PER_WEBHOOK - unsent);
-    return Math.max(0, Math.min(MAX_PER_WEBHOOK - unsent, free));
+    return Math.max(0, Math.min(most - unsent, free));
   }
 
   /** Near MAX_TOTAL a claim includes only webhooks that have almost nothing in flight. */
@@ -118,6 +151,8 @@ export class InFlightDeliveries {
     queue.queued.push(job);
     queue.unreleased += 1;
     this.#leaseEnds.set(job.delivery.id, job.delivery.leaseUntil ?? 0);
+    const { parcelId } = job;
+    if (parcelId !== undefined) this.#parcels.set(parcelId, (this.#parcels.get(parcelId) ?? 0) + 1);
   }
 
   /** Takes the next delivery from the webhook's queue, unless CONCURRENCY_PER_WEBHOOK requests are running. */
@@ -186,6 +221,19 @@ export class InFlightDeliveries {
     return queue.unreleased;
   }
 
+  /**
+   * Removes the youngest deliveries of parcels that wait beyond MAX_PER_WEBHOOK. Returns their webhooks. Call it before the
+   * parcels are unpacked.
+   */
+  releaseSurplus(): readonly string[] {
+    const full = [...this.#queues].filter(([, queue]) => unsentIn(queue) > MAX_PER_WEBHOOK);
+    for (const [webhookId, queue] of full) {
+      const kept = new Set(queue.queued.slice(0, MAX_PER_WEBHOOK - queue.running));
+      this.#releaseQueued(webhookId, (job) => job.parcelId !== undefined && !kept.has(job));
+    }
+    return full.map(([webhookId]) => webhookId);
+  }
+
   /** Removes all deliveries that have not started, and returns their ids. */
   releaseQueued(): readonly string[] {
     return [...this.#queues.keys()].flatMap((webhookId) => this.#releaseQueued(webhookId, () => true));
@@ -222,4 +270,69 @@ function isFirstStart({ delivery, event }: DeliveryJob): boolean {
 
 function unsentIn(queue: WebhookQueue | undefined): number {
   return queue === undefined ? 0 : queue.queued.length + queue.running;
+}
+
+/** Maximum time until this instance sees a change of a webhook that another instance made. */
+const MAX_AGE_MS = 1_000;
+
+type WebhookCacheDeps = {
+  readonly webhooks: Pick<WebhookStore, 'find'>;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+type Entry = { webhook: Webhook | undefined; readAt: number; reading?: Promise<void> | undefined };
+
+/**
+ * The webhooks of queued deliveries. A delivery may wait long behind a slow receiver, and must not be sent to a URL that was
+ * changed or to a webhook that was deleted in the meantime. Entries are therefore read again after a second.
+ */
+export class WebhookCache {
+  readonly #deps: WebhookCacheDeps;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(deps: WebhookCacheDeps) {
+    this.#deps = deps;
+  }
+
+  /** Adds a webhook that was just read. */
+  set(webhook: Webhook): void {
+    this.#entries.set(webhook.id, { webhook, readAt: this.#deps.clock.monotonic() });
+  }
+
+  /** Replaces the entry, so that a running read cannot restore the old registration. */
+  invalidate(webhookId: string): void {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined)
+      this.#entries.set(webhookId, { webhook: entry.webhook, readAt: Number.NEGATIVE_INFINITY });
+  }
+
+  delete(webhookId: string): void {
+    this.#entries.delete(webhookId);
+  }
+
+  /** Returns the webhook as it was at most a second ago; undefined when it was deleted. */
+  async get(webhookId: string): Promise<Webhook | undefined> {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined && this.#deps.clock.monotonic() - entry.readAt > MAX_AGE_MS) {
+      // Concurrent callers share one read.
+      entry.reading ??= this.#read(webhookId, entry);
+      await entry.reading;
+    }
+    return this.#entries.get(webhookId)?.webhook;
+  }
+
+  /** Keeps the entry as it is when the store does not respond. */
+  async #read(webhookId: string, entry: Entry): Promise<void> {
+    const { webhooks, clock, log } = this.#deps;
+    const startedAt = clock.monotonic();
+    try {
+      entry.webhook = await webhooks.find(webhookId);
+      entry.readAt = startedAt;
+    } catch (error) {
+      log.warn({ err: error }, 'reading a webhook failed; its deliveries use the last known registration');
+    } finally {
+      entry.reading = undefined;
+    }
+  }
 }

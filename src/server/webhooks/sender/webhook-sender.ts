@@ -70,13 +70,11 @@ export function createWebhookSender({
 type SendDeps = { readonly agent: Agent; readonly userAgent: string; readonly timeoutMs: number };
 
 function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<WebhookResponse> {
-  const { origin, pathname, search } = new URL(url);
   const exchange = new WebhookExchange(url, deps.timeoutMs);
   const request = {
-    origin,
+    ...readTarget(url),
     body,
     method: 'POST',
-    path: pathname + search,
     headers: { 'user-agent': deps.userAgent, ...headers },
   } as const;
   try {
@@ -85,6 +83,22 @@ function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<W
     exchange.onResponseError(null, error);
   }
   return exchange.response;
+}
+
+type Target = { readonly origin: string; readonly path: string };
+
+/** More addresses than an instance sends to at a time. Reading one takes as long as signing a delivery. */
+const TARGETS_AT_MOST = 2_000;
+const targets = new Map<string, Target>();
+
+function readTarget(url: string): Target {
+  const known = targets.get(url);
+  if (known !== undefined) return known;
+  const { origin, pathname, search } = new URL(url);
+  const target = { origin, path: pathname + search };
+  if (targets.size >= TARGETS_AT_MOST) targets.clear();
+  targets.set(url, target);
+  return target;
 }
 
 /** Maximum bytes of a response body that are kept. The rest is not read. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { InFlightDeliveries } from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import type { DeliveryJob } from '../../../../src/server/webhooks/store.ts';
+import type { DeliveryJob, DeliveryOutcome } from '../../../../src/server/webhooks/store.ts';
 
 /*
  * How many deliveries one instance claims, sends at once and holds back. The limits are written as numbers: 16 concurrent
- * requests to a receiver, 512 deliveries of a webhook, 4,096 in all, and claims of 500, of which 256 are for one webhook.
+ * requests to a receiver, 512 deliveries of a webhook (4,096 in a burst), 8,192 in all, and claims of 500, of which 256 are
+ * for one webhook.
  */
 
 const LEASE_END = 1_000;
@@ -158,30 +159,69 @@ describe('the start of a room', () => {
 describe('the capacity for new events', () => {
   it('is 512 for each webhook, minus the unsent deliveries', () => {
     const inFlight = holding({ wh_1: 20, full: 512 });
-    expect(inFlight.capacityFor('unknown')).toBe(512);
-    expect(inFlight.capacityFor('wh_1')).toBe(492);
-    expect(inFlight.capacityFor('full')).toBe(0);
+    expect(inFlight.capacityFor(ordered('unknown'))).toBe(512);
+    expect(inFlight.capacityFor(ordered('wh_1'))).toBe(492);
+    expect(inFlight.capacityFor(ordered('full'))).toBe(0);
     for (const job of startAll(inFlight)) inFlight.finish(job);
     // Sixteen were sent. Their outcomes are not stored yet, but they no longer use capacity.
-    expect(inFlight.capacityFor('wh_1')).toBe(508);
+    expect(inFlight.capacityFor(ordered('wh_1'))).toBe(508);
+  });
+
+  it('is 4096 for a webhook without an order', () => {
+    const inFlight = holding({ wh_1: 600 });
+    expect(inFlight.capacityFor({ id: 'wh_1', ordering: 'none' })).toBe(3_496);
+    expect(inFlight.capacityFor(ordered('wh_1'))).toBe(0);
   });
 
   it('includes running requests', () => {
     const inFlight = holding({ wh_1: 20 });
     startAll(inFlight);
-    expect(inFlight.capacityFor('wh_1')).toBe(492);
+    expect(inFlight.capacityFor(ordered('wh_1'))).toBe(492);
   });
 
-  it('is the rest of 4096 for all webhooks, if that is less', () => {
-    const inFlight = holding({ ...sevenFull(), eighth: 492 });
-    expect(inFlight.capacityFor('unknown')).toBe(20);
+  it('is the rest of 8192 for all webhooks, if that is less', () => {
+    const inFlight = holding({ ...eightFull(), ninth: 492 });
+    expect(inFlight.capacityFor(ordered('unknown'))).toBe(20);
   });
 
   it('is a share of sixteen for each webhook when the total is exhausted', () => {
-    const inFlight = holding({ ...sevenFull(), eighth: 486, some: 10, enough: 16 });
-    expect(inFlight.size).toBe(4_096);
-    const capacities = ['unknown', 'some', 'enough', 'eighth'].map((id) => inFlight.capacityFor(id));
+    const inFlight = holding({ ...eightFull(), ninth: 486, some: 10, enough: 16 });
+    expect(inFlight.size).toBe(8_192);
+    const capacities = ['unknown', 'some', 'enough', 'ninth'].map((id) => inFlight.capacityFor(ordered(id)));
     expect(capacities).toEqual([16, 6, 0, 0]);
+  });
+});
+
+describe('a burst', () => {
+  const inParcel = (id: string, parcelId = 'parcel'): DeliveryJob => ({ ...makeJob(id), parcelId });
+
+  it('goes back to the store beyond 512, the youngest first, but for what has a row', () => {
+    const inFlight = holding({ wh_1: 500, wh_2: 512 });
+    for (let index = 0; index < 20; index += 1) inFlight.add(inParcel(`packed_${index}`));
+    inFlight.add(makeJob('row'));
+    expect(startAll(inFlight)).toHaveLength(16);
+    expect(inFlight.releaseSurplus()).toEqual(['wh_1']);
+    const left = inFlight.deliveryIds.filter((id) => !id.startsWith('wh_'));
+    expect(left).toEqual([...Array.from({ length: 12 }, (_, index) => `packed_${index}`), 'row']);
+    expect(inFlight.parcelIds).toEqual(['parcel']);
+  });
+
+  it('empties a parcel with the last outcome, unless something of it was given up or has a row', () => {
+    const outcome = (id: string, parcelId = 'parcel') =>
+      ({ attempt: { deliveryId: id }, parcelled: { parcelId } }) as DeliveryOutcome;
+    const inFlight = new InFlightDeliveries();
+    for (const id of ['a', 'b', 'c']) inFlight.add(inParcel(id));
+    for (const id of ['d', 'e']) inFlight.add(inParcel(id, 'second'));
+    expect(inFlight.parcelsEmptiedBy([outcome('a'), outcome('b'), outcome('d', 'second')])).toEqual([]);
+    inFlight.takeFromParcel('parcel');
+    expect(inFlight.parcelsEmptiedBy([outcome('b'), outcome('c')])).toEqual(['parcel']);
+    inFlight.release('wh_1', 'b');
+    expect(inFlight.parcelsEmptiedBy([outcome('c')])).toEqual([]);
+    inFlight.forgetParcels(['parcel']);
+    expect(inFlight.parcelsEmptiedBy([outcome('c'), outcome('d', 'second'), outcome('e', 'second')])).toEqual(
+      ['second'],
+    );
+    expect(inFlight.parcelIds).toEqual(['second']);
   });
 });
 
@@ -205,18 +245,18 @@ describe('the capacity of a claim', () => {
   });
 
   it('is limited to the remaining total', () => {
-    const inFlight = holding({ ...sevenFull(), eighth: 256 });
+    const inFlight = holding({ ...eightFull(), ninth: 256 });
     expect(inFlight.claimCapacity).toMatchObject({ limit: 256, limitPerWebhook: 256 });
   });
 
   it('is sixteen for each webhook with fewer, when the total is nearly exhausted', () => {
-    const inFlight = holding({ ...sevenFull(), eighth: 226, enough: 16, some: 15 });
-    expect(inFlight.size).toBe(4_096 - 255);
+    const inFlight = holding({ ...eightFull(), ninth: 226, enough: 16, some: 15 });
+    expect(inFlight.size).toBe(8_192 - 255);
     expect(inFlight.claimCapacity).toEqual({
       limit: 500,
       limitPerWebhook: 16,
       limitPerOrder: 32,
-      exceptWebhooks: [...Object.keys(sevenFull()), 'eighth', 'enough'],
+      exceptWebhooks: [...Object.keys(eightFull()), 'ninth', 'enough'],
     });
     expect(inFlight.canClaimFor(['some'])).toBe(true);
   });
@@ -358,7 +398,14 @@ describe('the deliveries of an order', () => {
   });
 });
 
-/** Seven webhooks with full queues: 3,584 deliveries. */
-function sevenFull(): Readonly<Record<string, number>> {
-  return Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`full_${index}`, 512]));
+/** Eight webhooks with full queues, one of them after a burst: 7,680 deliveries. */
+function eightFull(): Readonly<Record<string, number>> {
+  return {
+    ...Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`full_${index}`, 512])),
+    burst: 4_096,
+  };
+}
+
+function ordered(id: string) {
+  return { id, ordering: 'room' } as const;
 }

@@ -19,9 +19,7 @@ export function* brokenBy(
   request: SentRequest,
 ): Generator<string> {
   const { instance, webhookId, eventId } = request;
-  const row = [...deliveries.rows.values()].find(
-    (one) => one.webhookId === webhookId && one.eventId === eventId,
-  );
+  const row = deliveries.all.find((one) => one.webhookId === webhookId && one.eventId === eventId);
   if (row === undefined) return yield `${eventId} is sent and not stored`;
   const before = receivers.requests.filter(
     (one) => one.instance === instance && one.webhookId === webhookId && one.eventId === eventId,
@@ -44,7 +42,7 @@ export function* overtakenBy(
   { deliveries, receivers }: Pick<World, 'deliveries' | 'receivers'>,
   { instance, webhookId, eventId }: SentRequest,
 ): Generator<string> {
-  const ofWebhook = [...deliveries.rows.values()].filter((one) => one.webhookId === webhookId);
+  const ofWebhook = deliveries.all.filter((one) => one.webhookId === webhookId);
   const row = ofWebhook.find((one) => one.eventId === eventId);
   if (row === undefined || row.orderingKey === null) return;
   for (const earlier of ofWebhook) {
@@ -73,9 +71,7 @@ function* startsBroken(
       deliveries.events.get(one.eventId)?.type === 'room_started',
   );
   for (const start of starts) {
-    const row = [...deliveries.rows.values()].find(
-      (one) => one.webhookId === webhookId && one.eventId === start.eventId,
-    );
+    const row = deliveries.all.find((one) => one.webhookId === webhookId && one.eventId === start.eventId);
     if (row?.roundAttempts === 0 && row.attempts === 0) yield `${eventId} overtakes ${start.eventId}`;
   }
 }

@@ -104,6 +104,36 @@ export const DELIVERY_SCENARIOS: readonly DeliveryScenario[] = [
     weather: 'storm',
   },
   {
+    name: 'a parcel of two deliveries, whose instance stands still beyond its lease',
+    webhooks: ['none', 'none'],
+    events: ['one'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 0,
+    passes: [LEASE_HAS_RUN_OUT_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'a parcel of two deliveries, whose instance is killed',
+    webhooks: ['none', 'none'],
+    events: ['one'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 1,
+    passes: [LEASE_HAS_RUN_OUT_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'a parcel of two deliveries that is unpacked, with a fault of the database or the receiver',
+    webhooks: ['none', 'none'],
+    events: ['one'],
+    instances: ['one'],
+    faults: 1,
+    crashes: 0,
+    passes: [RENEWAL_IS_DUE_MS, GATHER_MS],
+    weather: 'storm',
+  },
+  {
     name: 'a slow receiver, for which leases are renewed',
     webhooks: ['none'],
     events: ['one', 'one'],
@@ -184,7 +214,12 @@ export function exploredDeliveries(scenario: DeliveryScenario, chooser: Chooser)
       for (const { name } of instances) schedule.begin(name, 'run');
     },
     state: () => {
-      const stored = [[...deliveries.rows.values()], [...deliveries.events.keys()], [...deliveries.attempts]];
+      const stored = [
+        deliveries.all,
+        [...deliveries.parcels.keys()],
+        [...deliveries.events.keys()],
+        [...deliveries.attempts],
+      ];
       const crashed = instances.map(({ name }) => schedule.hasCrashed(name));
       return JSON.stringify([
         stored,

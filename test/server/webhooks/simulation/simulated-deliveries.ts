@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../../src/contract/errors.ts';
+import { packJobs } from '../../../../src/server/events/plan-deliveries.ts';
 import type { NewEvent } from '../../../../src/server/events/store.ts';
 import type {
   ClaimRequest,
@@ -6,6 +7,8 @@ import type {
   DeliveryJob,
   DeliveryOutcome,
   DeliveryStore,
+  Kept,
+  Parcel,
   Webhook,
 } from '../../../../src/server/webhooks/store.ts';
 import type { Schedule } from '../../../support/simulation/schedule.ts';
@@ -13,6 +16,9 @@ import type { Schedule } from '../../../support/simulation/schedule.ts';
 /** The deliveries of all instances. Each statement is atomic, as in the real databases, and holds its locks no longer. */
 export class SimulatedDeliveries {
   readonly rows = new Map<string, Delivery>();
+  readonly parcels = new Map<string, Parcel>();
+  /** The ids of all deliveries that were ever stored. */
+  readonly stored = new Set<string>();
   readonly events = new Map<string, NewEvent>();
   /** How often an instance got the lease of a delivery, by `instance delivery`. */
   readonly grants = new Map<string, number>();
@@ -32,8 +38,24 @@ export class SimulatedDeliveries {
     this.#webhooks = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
   }
 
+  /** Everything that is stored, with and without rows. */
+  get all(): readonly Delivery[] {
+    const parcelled = [...this.parcels.values()].flatMap((parcel) => this.#withoutRows(parcel));
+    return [...this.rows.values(), ...parcelled];
+  }
+
   get pending(): readonly Delivery[] {
+    return this.all.filter(({ state }) => state === 'pending');
+  }
+
+  get #pendingRows(): readonly Delivery[] {
     return [...this.rows.values()].filter(({ state }) => state === 'pending');
+  }
+
+  #withoutRows({ owner, leaseUntil, deliveries }: Parcel): readonly Delivery[] {
+    return deliveries
+      .filter(({ id }) => !this.rows.has(id))
+      .map((delivery) => ({ ...delivery, ...UNTRIED, leaseOwner: owner, leaseUntil }));
   }
 
   createStore(actor: string): DeliveryStore {
@@ -44,10 +66,16 @@ export class SimulatedDeliveries {
       renew: (owner, ids, leaseUntil) =>
         statement(() => ids.filter((id) => this.#held(owner, id) && this.#change(id, { leaseUntil }))),
       release: (owner) => statement(() => this.#release(owner)),
-      recordOutcomes: (owner, outcomes) => statement(() => this.#record(owner, outcomes)),
+      unpack: (owner, parcelIds, kept) =>
+        parcelIds.length === 0
+          ? Promise.resolve([])
+          : statement(() => this.#unpackOwn(owner, parcelIds, kept ?? { ids: [], leaseUntil: 0 })),
+      recordOutcomes: (owner, outcomes, emptied = []) =>
+        statement(() => this.#recordAll(owner, outcomes, emptied)),
       nextClaimableAt: (except) =>
         statement(() => {
-          const times = this.#claimable(except).map(claimableAt);
+          const parcels = [...this.parcels.values()];
+          const times = [...this.#claimable(except).map(claimableAt), ...parcels.map(parcelIsFreeAt)];
           return times.length === 0 ? undefined : Math.min(...times);
         }),
       postpone: notSimulated,
@@ -72,7 +100,14 @@ export class SimulatedDeliveries {
     return this.#statement(actor, () => {
       this.events.set(event.id, event);
       const waitingIds = new Set<string>();
-      for (const { delivery } of jobs) {
+      const { parcel } = packJobs(jobs);
+      if (parcel !== undefined) this.parcels.set(parcel.id, parcel);
+      for (const { delivery, parcelId } of jobs) {
+        this.stored.add(delivery.id);
+        if (parcelId !== undefined) {
+          this.#grant(delivery.leaseOwner ?? '', delivery.id);
+          continue;
+        }
         const stored = this.#inItsPlace(delivery);
         this.rows.set(stored.id, stored);
         if (stored.leaseOwner !== null) this.#grant(stored.leaseOwner, stored.id);
@@ -93,13 +128,13 @@ export class SimulatedDeliveries {
 
   /** Returns the pending deliveries of the same order, by sequence number. */
   #pendingOf({ webhookId, orderingKey }: Delivery): readonly Delivery[] {
-    return this.pending
+    return this.#pendingRows
       .filter((one) => one.webhookId === webhookId && one.orderingKey === orderingKey)
       .toSorted((one, other) => (one.sequence ?? 0) - (other.sequence ?? 0));
   }
 
   #claimable(exceptWebhooks: readonly string[]): readonly Delivery[] {
-    return this.pending.filter(
+    return this.#pendingRows.filter(
       ({ webhookId, waiting }) => waiting === null && !exceptWebhooks.includes(webhookId),
     );
   }
@@ -137,6 +172,11 @@ export class SimulatedDeliveries {
 
   #claim(request: ClaimRequest) {
     const { now, owner, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
+    for (const parcel of this.parcels.values()) {
+      if (parcelIsFreeAt(parcel) > now) continue;
+      const left = this.#unpack(parcel, NO_LEASE);
+      if (parcel.owner !== owner) this.takenOver += left.length;
+    }
     const due = this.#claimable(exceptWebhooks)
       .filter((row) => claimableAt(row) <= now)
       .toSorted((one, other) => claimableAt(one) - claimableAt(other));
@@ -180,13 +220,50 @@ export class SimulatedDeliveries {
   }
 
   #release(owner: string): number {
-    const held = this.pending.filter(({ leaseOwner }) => leaseOwner === owner);
+    for (const parcel of this.parcels.values()) if (parcel.owner === owner) this.#unpack(parcel, NO_LEASE);
+    const held = this.#pendingRows.filter(({ leaseOwner }) => leaseOwner === owner);
     for (const { id } of held) this.#change(id, { leaseOwner: null, leaseUntil: null });
     this.notify(owner);
     return held.length;
   }
 
-  /** Does the same as record-outcomes.sql.ts. */
+  /** Does the same as unpack in parcels.sql.ts. */
+  #unpack(parcel: Parcel, lease: Lease | ((id: string) => Lease)): readonly Delivery[] {
+    const left = this.#withoutRows(parcel);
+    for (const row of left)
+      this.rows.set(row.id, { ...row, ...(typeof lease === 'function' ? lease(row.id) : lease) });
+    this.parcels.delete(parcel.id);
+    return left;
+  }
+
+  #unpackOwn(owner: string, parcelIds: readonly string[], { ids, leaseUntil }: Kept): readonly string[] {
+    const lease = (id: string): Lease => (ids.includes(id) ? { leaseOwner: owner, leaseUntil } : NO_LEASE);
+    return parcelIds
+      .flatMap((id) => this.#ownParcel(owner, id) ?? [])
+      .flatMap((parcel) => this.#unpack(parcel, lease))
+      .map(({ id }) => id)
+      .filter((id) => ids.includes(id));
+  }
+
+  #ownParcel(owner: string, id: string | undefined): Parcel | undefined {
+    const parcel = this.parcels.get(id ?? '');
+    return parcel?.owner === owner ? parcel : undefined;
+  }
+
+  /** Does the same as recordParcelled in parcels.sql.ts, and then as record-outcomes.sql.ts. */
+  #recordAll(owner: string, outcomes: readonly DeliveryOutcome[], emptied: readonly string[]): void {
+    const others = outcomes.filter(({ attempt, next, parcelled }) => {
+      const parcel = this.#ownParcel(owner, parcelled?.parcelId);
+      const row = parcel && this.#withoutRows(parcel).find(({ id }) => id === attempt.deliveryId);
+      if (row === undefined) return true;
+      this.attempts.set(row.id, [`${attempt.startedAt} ${attempt.durationMs}`]);
+      this.rows.set(row.id, { ...row, ...NO_LEASE, ...next, attempts: 1, roundAttempts: 1 });
+      return false;
+    });
+    for (const id of emptied) if (this.#ownParcel(owner, id) !== undefined) this.parcels.delete(id);
+    this.#record(owner, others);
+  }
+
   #record(owner: string, outcomes: readonly DeliveryOutcome[]): void {
     const ended: Delivery[] = [];
     for (const { attempt, next } of outcomes) {
@@ -244,9 +321,18 @@ export class SimulatedDeliveries {
   }
 }
 
+type Lease = Pick<Delivery, 'leaseOwner' | 'leaseUntil'>;
+
+const NO_LEASE: Lease = { leaseOwner: null, leaseUntil: null };
+const UNTRIED = { state: 'pending', waiting: null, attempts: 0, roundAttempts: 0, endedAt: null } as const;
+
 /** A delivery without an order has one of its own. */
 function readOrder({ id, webhookId, orderingKey }: Delivery): string {
   return orderingKey === null ? id : `${webhookId} ${orderingKey}`;
+}
+
+function parcelIsFreeAt({ leaseUntil }: Parcel): number {
+  return leaseUntil;
 }
 
 function claimableAt({ dueAt, leaseUntil }: Delivery): number {

@@ -14,7 +14,7 @@ export async function wrongInAll(first: number, count: number): Promise<readonly
 const ROUND_ATTEMPTS = 4;
 
 export function wrongIn({ deliveries, receivers, weather, violations }: Simulation): readonly string[] {
-  const rows = [...deliveries.rows.values()];
+  const rows = deliveries.all;
   const listRequests = ({ webhookId, eventId }: { readonly webhookId: string; readonly eventId: string }) =>
     receivers.requests.filter((one) => one.webhookId === webhookId && one.eventId === eventId);
   const wrong = rows.flatMap((row) => {
@@ -31,6 +31,8 @@ export function wrongIn({ deliveries, receivers, weather, violations }: Simulati
     ];
   });
   if (weather === 'calm' && deliveries.takenOver > 0) wrong.push('a living instance lost a lease');
+  const known = new Set(rows.map(({ id }) => id));
+  wrong.push(...[...deliveries.stored].filter((id) => !known.has(id)).map((id) => `${id} is lost`));
   wrong.push(...deliveries.endedTwice.map((id) => `${id} has ended, and its end is stored again`));
   return [...new Set(violations), ...wrong];
 }
