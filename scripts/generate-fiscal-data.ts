@@ -21,6 +21,7 @@ import {
   listCodes,
   listPlaces,
   listPostalCodes,
+  PARTS,
   type PackedPlace,
   type Period,
   packSymbols,
@@ -229,18 +230,18 @@ const toPackedPlaces = (places: readonly Place[]): PackedPlace[] => {
 const codeTableModule = (places: readonly PackedPlace[]): string => {
   const dates = datesOfSpans(places);
   const packed = packSymbols(listCodes(places), (symbols) =>
-    unpackLetters(createCodeReader(symbols, dates.length)),
+    unpackParts(createCodeReader(symbols, dates.length)),
   );
   return module([
     importOf('packed-symbols', 'unpackSymbols'),
-    "import { type CodeBlocks, createCodeReader, dateDigits, unpackDates } from '../unpack-codes.ts';",
-    `export function dateBlock(): string {\n  return unpackDates(${literal(writeDates(dates))}).map(dateDigits).join('');\n}`,
-    `export function codeBlocks(): (letter: number) => CodeBlocks {\n  return createCodeReader(unpackSymbols(${packedLiteral(packed)}), ${dates.length});\n}`,
+    "import { type CodeBlocks, createCodeReader, unpackDates } from '../unpack-codes.ts';",
+    `/** The days of all spans, as unpackDates returns them. */`,
+    `export function datesOfSpans(): readonly number[] {\n  return unpackDates(${literal(writeDates(dates))});\n}`,
+    `export function codeBlocks(): (part: number) => CodeBlocks {\n  return createCodeReader(unpackSymbols(${packedLiteral(packed)}), ${dates.length});\n}`,
   ]);
 };
 
-const unpackLetters = <Block>(read: (letter: number) => Block): Block[] =>
-  [...LETTERS].map((_, letter) => read(letter));
+const unpackParts = <Block>(read: (part: number) => Block): Block[] => PARTS.map(read);
 
 /** place-index.ts folds the umlauts of aliases only, which n, o and p represent. */
 const withoutUmlauts = (name: string): string => {
@@ -272,7 +273,7 @@ const placesModule = (places: readonly PackedPlace[]): string => {
   const dates = writeDates(datesOfPlaces(places));
   const known = { provinces, dates: unpackDates(dates), names, aliases, readSpans };
   const packed = packSymbols(listPlaces(places, provinces), (symbols) =>
-    unpackLetters(createPlaceReader(symbols, known)),
+    unpackParts(createPlaceReader(symbols, known)),
   );
   return module([
     importOf('code-table', 'readSpans'),
@@ -283,11 +284,11 @@ const placesModule = (places: readonly PackedPlace[]): string => {
     `export const ACCENTED_LETTERS: readonly number[] = [${[...ACCENTED].map((letter) => letter.codePointAt(0)).join(', ')}];`,
     `/** The abbreviations of all provinces that any place was ever in. */`,
     `export const PROVINCES =\n  '${provinces}';`,
-    `export function placeBlocks(): (letter: number) => string {`,
+    `export function placeBlocks(): (part: number) => string {`,
     `  return createPlaceReader(unpackSymbols(${packedLiteral(packed)}), {`,
     `    provinces: PROVINCES,\n    dates: unpackDates(${literal(dates)}),\n    readSpans,`,
     `    ...placeNames(),\n  });\n}`,
-    `/** The names of places and those in other languages, by letter of codes, as createNameReader reads them. */`,
+    `/** The names of places and those in other languages, by part, as createNameReader reads them. */`,
     `export function placeNames(): { readonly names: readonly string[]; readonly aliases: readonly string[] } {`,
     `  return {\n    names: ${list(names)},\n    aliases: ${list(aliases)},\n  };\n}`,
   ]);

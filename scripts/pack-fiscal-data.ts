@@ -3,14 +3,17 @@
  * the unpacker itself runs and asks for them one by one, which also tells in which context each is to be written.
  */
 import {
+  ALONE,
   BASE64URL_DIGITS,
   MOST_BITS,
   type Packed,
+  RUNS,
+  SLOTS_OF_PART,
   type Symbols,
   unpackSymbols,
 } from '../src/fiscal/packed-symbols.ts';
 import { FIRST_COUNT, KINDS, KINGDOM, SHORT_STEPS } from '../src/fiscal/unpack-codes.ts';
-import { EVIDENCE_LETTERS, SHARED_MARKS } from '../src/fiscal/unpack-places.ts';
+import { CODE_LETTERS, EVIDENCE_LETTERS, SHARED_MARKS } from '../src/fiscal/unpack-places.ts';
 import { FAR, OTHER_AREA, SEVERAL } from '../src/fiscal/unpack-postal-codes.ts';
 
 export type Period = {
@@ -101,10 +104,13 @@ const encode = ({ codes, symbols }: Recording, partCount: number): Packed => {
   return {
     lengths: codes
       .map(({ lengths }) => lengths.map((length) => BASE64URL_DIGITS.charAt(length)).join(''))
-      .join(''),
+      .join('')
+      .replace(LONGEST_RUN, ({ length }) => RUNS.charAt(length - 2)),
     parts: parts.map((bits) => toDigits(bits.join(''))),
   };
 };
+
+const LONGEST_RUN = new RegExp(`A{2,${RUNS.length + 1}}`, 'g');
 
 const toDigits = (bits: string): string =>
   (bits.match(/.{1,6}/g) ?? [])
@@ -116,7 +122,10 @@ const huffmanLengths = (counts: readonly number[]): number[] => {
   const lengths = counts.map(() => 0);
   let trees = counts.flatMap((count, symbol) => (count === 0 ? [] : [{ count, symbols: [symbol] }]));
   const [only] = trees;
-  if (trees.length === 1 && only !== undefined) lengths[only.symbols[0] ?? 0] = 1;
+  if (trees.length === 1 && only !== undefined) {
+    lengths[only.symbols[0] ?? 0] = ALONE;
+    return lengths;
+  }
   while (trees.length > 1) {
     trees.sort((a, b) => a.count - b.count);
     const [first, second, ...others] = trees;
@@ -167,12 +176,12 @@ export const writeDates = (dates: readonly string[]): string => {
     .join('');
 };
 
-const LETTERS = Array.from({ length: 12 }, (_, letter) => letter);
+export const PARTS: readonly number[] = Array.from({ length: 12_000 / SLOTS_OF_PART }, (_, part) => part);
 
-const isOfLetter =
-  (letter: number) =>
+const isOfPart =
+  (part: number) =>
   ({ slot }: PackedPlace): boolean =>
-    Math.floor(slot / 1000) === letter;
+    Math.floor(slot / SLOTS_OF_PART) === part;
 
 const sortDates = (dates: readonly string[]): string[] =>
   [...new Set(dates)].filter((date) => date !== '').sort();
@@ -199,14 +208,15 @@ export const listCodes = (places: readonly PackedPlace[]): number[][] => {
     return [
       ...[kind, ...start, indexOfDate(first.to)],
       ...others.flatMap(({ from, to }, at) => [
-        ...[indexOfDate(from), indexOfDate(to)],
-        at < others.length - 1 ? 1 : 0,
+        indexOfDate(from),
+        ...(at < others.length - 1 ? [dates.length + 1] : []),
+        indexOfDate(to),
       ]),
     ];
   };
-  return LETTERS.map((letter) =>
-    Array.from({ length: 1000 }, (_, number) => bySlot.get(letter * 1000 + number)).flatMap((spans) =>
-      spans === undefined ? [KINDS.unknown] : listSpans(spans),
+  return PARTS.map((part) =>
+    Array.from({ length: SLOTS_OF_PART }, (_, number) => bySlot.get(part * SLOTS_OF_PART + number)).flatMap(
+      (spans) => (spans === undefined ? [KINDS.unknown] : listSpans(spans)),
     ),
   );
 };
@@ -226,9 +236,9 @@ export const datesOfPlaces = (places: readonly PackedPlace[]): string[] =>
 export const listPlaces = (places: readonly PackedPlace[], provinces: string): number[][] => {
   const provinceNumber = (province: string): number => provinces.match(/../g)?.indexOf(province) ?? -1;
   const context: Context = { dates: datesOfPlaces(places), provinceNumber };
-  return LETTERS.map((letter) =>
+  return PARTS.map((part) =>
     places
-      .filter(isOfLetter(letter))
+      .filter(isOfPart(part))
       .flatMap((place) => [
         ...(isRegular(place) ? listRegular(place, context) : listIrregular(place, context)),
         ...(place.aliases.length === 0 ? [] : [place.aliases.length]),
@@ -292,26 +302,27 @@ const listEnding = ({ spans, ended, successors }: PackedPlace, { dates }: Contex
   const gone = isUndated ? [dateIndex(dates, ended)] : [];
   const codes = successors.slice(1).match(/..../g) ?? [];
   const isDivided = successors.startsWith('d');
+  const evidence = EVIDENCE_LETTERS.indexOf(successors.charAt(0)) * CODE_LETTERS.length;
   return [
     ...gone,
-    successors === '' ? 0 : EVIDENCE_LETTERS.indexOf(successors.charAt(0)),
+    ...(successors === '' ? [0] : []),
     ...codes.flatMap((code, at) => {
-      const letter = 'ABCDEFGHILMZ'.indexOf(code.charAt(0));
+      const letter = CODE_LETTERS.indexOf(code.charAt(0));
       const follows = isDivided ? [at < codes.length - 1 ? 1 : 0] : [];
       const number = Number(code.slice(1));
-      return [letter, number >> 5, number & 31, ...follows];
+      return [at === 0 ? evidence + letter : letter, number >> 5, number & 31, ...follows];
     }),
   ];
 };
 
-/** The texts of names that createPlaceReader gets, by letter. */
+/** The texts of names that createPlaceReader gets, by part. */
 export const writeNames = (places: readonly PackedPlace[]): { names: string[]; aliases: string[] } => {
-  const ofLetters = LETTERS.map((letter) => places.filter(isOfLetter(letter)));
+  const ofParts = PARTS.map((part) => places.filter(isOfPart(part)));
   const namesOfPlace = ({ periods }: PackedPlace): string[] =>
     periods.flatMap(({ name }, at) => (name === periods[at - 1]?.name ? [] : [name]));
   return {
-    names: ofLetters.map((own) => shortenNames(own.flatMap(namesOfPlace))),
-    aliases: ofLetters.map((own) => shortenNames(own.flatMap(({ aliases }) => aliases))),
+    names: ofParts.map((own) => shortenNames(own.flatMap(namesOfPlace))),
+    aliases: ofParts.map((own) => shortenNames(own.flatMap(({ aliases }) => aliases))),
   };
 };
 

@@ -8,6 +8,7 @@ import {
   type VisitorObject,
 } from 'oxc-parser';
 import type { Plugin } from 'rolldown';
+import { PARTS } from '../pack-fiscal-data.ts';
 
 /*
  * Two properties of V8 determine how long it takes to compile a module:
@@ -40,13 +41,10 @@ function unpackedExport([name, value]: readonly [string, unknown]): string {
   const result: unknown = value();
   if (typeof result !== 'function') return `export function ${name}() { return ${JSON.stringify(result)}; }`;
   if (!name.endsWith('Blocks')) throw new Error(`${name} returns a function, and is no reader of blocks`);
-  // A reader of the blocks of a letter. A function of its own for each keeps the others uncompiled.
-  const blocks = PLACE_LETTERS.map((letter) => `function() { return ${JSON.stringify(result(letter))}; }`);
-  return `export function ${name}() { const blocks = [${blocks}]; return (letter) => blocks[letter](); }`;
+  // A reader of the blocks of a part. A function of its own for each keeps the others uncompiled.
+  const blocks = PARTS.map((part) => `function() { return ${JSON.stringify(result(part))}; }`);
+  return `export function ${name}() { const blocks = [${blocks}]; return (part) => blocks[part](); }`;
 }
-
-/** Positions of the letters with which place codes begin. */
-const PLACE_LETTERS = Array.from({ length: 12 }, (_, letter) => letter);
 
 type Span = { readonly start: number; readonly end: number };
 type Edit = Span & { readonly text: string };

@@ -8,10 +8,10 @@
  * characters each: an index, from 1, into the date block (see {@link dateAt}), or 0 for an unknown start or no end. All
  * characters are base64url digits.
  */
-import { codeBlocks, dateBlock } from './data/code-table.ts';
-import { DIGIT_VALUES } from './packed-symbols.ts';
+import { codeBlocks, datesOfSpans } from './data/code-table.ts';
+import { DIGIT_VALUES, SLOTS_OF_PART } from './packed-symbols.ts';
 import { byteAt, intAt } from './typed-access.ts';
-import type { CodeBlocks } from './unpack-codes.ts';
+import { type CodeBlocks, dateDigits } from './unpack-codes.ts';
 
 /** The letters with which a codice catastale can begin. Z is a foreign state. */
 export const PLACE_LETTERS = 'ABCDEFGHILMZ';
@@ -84,26 +84,28 @@ const digitAt = (block: string, at: number): number => byteAt(DIGIT_VALUES, bloc
 
 const pairAt = (block: string, at: number): number => (digitAt(block, at) << 6) | digitAt(block, at + 1);
 
-/**
- * The date number of an index; index 0 has none. The block counts months of 31 days from 1850: three digits hold
- * (year - 1850) * 372 + (month - 1) * 31 + day - 1.
- */
-const dateAt = (index: number): number => {
-  if (index === 0) return 0;
-  if (dates === '') dates = dateBlock();
-  return dateOfDigits(dates, index * 3 - 3);
+/** The date number of an index; index 0 has none. */
+const dateAt = (index: number): number => (index === 0 ? 0 : dateOfCount(countAt(index)));
+
+/** The days since 1850, in months of 31, of an index. */
+const countAt = (index: number): number => {
+  dates ??= datesOfSpans();
+  return dates[index - 1] as number;
 };
 
 /** The date number of three digits. */
-export const dateOfDigits = (block: string, at: number): number => {
-  const count = (pairAt(block, at) << 6) | digitAt(block, at + 2);
+export const dateOfDigits = (block: string, at: number): number =>
+  dateOfCount((pairAt(block, at) << 6) | digitAt(block, at + 2));
+
+/** A count is (year - 1850) * 372 + (month - 1) * 31 + day - 1. */
+const dateOfCount = (count: number): number => {
   const month = (count / 31) | 0;
   return (1850 + ((month / 12) | 0)) * 10_000 + ((month % 12) + 1) * 100 + (count % 31) + 1;
 };
 
-let dates = '';
-let readBlocks: ((letter: number) => CodeBlocks) | undefined;
-/** Indexed by letter; each is unpacked at its first use. */
+let dates: readonly number[] | undefined;
+let readBlocks: ((part: number) => CodeBlocks) | undefined;
+/** Indexed by part; each is unpacked at its first use. */
 const blocks: (CodeBlocks | undefined)[] = [];
 
 /**
@@ -111,16 +113,15 @@ const blocks: (CodeBlocks | undefined)[] = [];
  * an empty text is an unknown start or no end. Returns no days for an undated code, undefined for an unknown one.
  */
 export const readSpans = (slot: number): readonly string[] | undefined => {
-  const { codes, spans: texts } = readBlock((slot / 1000) | 0);
-  const index = pairAt(codes, (slot % 1000) * 2);
+  const { codes, spans: texts } = readBlock((slot / SLOTS_OF_PART) | 0);
+  const index = pairAt(codes, (slot % SLOTS_OF_PART) * 2);
   if (index === UNKNOWN_INDEX) return undefined;
   const days: string[] = [];
   if (index === UNDATED_INDEX) return days;
-  if (dates === '') dates = dateBlock();
   for (let at = index * 5; ; at += 5) {
     for (const offset of DAY_OFFSETS) {
-      const day = pairAt(texts, at + offset) * 3;
-      days.push(dates.slice(Math.max(day - 3, 0), day));
+      const date = pairAt(texts, at + offset);
+      days.push(date === 0 ? '' : dateDigits(countAt(date)));
     }
     if (digitAt(texts, at) !== 1) return days;
   }
@@ -145,17 +146,17 @@ const isInOneSpan = (several: Int32Array, date: number): boolean => {
   return false;
 };
 
-/** Returns the block of a letter, which is unpacked at its first use. */
-const readBlock = (letter: number): CodeBlocks => {
+/** Returns the block of a part, which is unpacked at its first use. */
+const readBlock = (part: number): CodeBlocks => {
   readBlocks ??= codeBlocks();
-  const block = blocks[letter] ?? readBlocks(letter);
-  blocks[letter] = block;
+  const block = blocks[part] ?? readBlocks(part);
+  blocks[part] = block;
   return block;
 };
 
 const unpackedKind = (slot: number): number => {
-  const block = readBlock((slot / 1000) | 0);
-  const index = pairAt(block.codes, (slot % 1000) * 2);
+  const block = readBlock((slot / SLOTS_OF_PART) | 0);
+  const index = pairAt(block.codes, (slot % SLOTS_OF_PART) * 2);
   kinds[slot] = index === UNKNOWN_INDEX ? UNKNOWN_CODE : index === UNDATED_INDEX ? UNDATED_CODE : ONE_SPAN;
   ends[slot] = OPEN_END;
   if (index > UNDATED_INDEX) unpackSpans(slot, block.spans.slice(index * 5));

@@ -16,16 +16,22 @@ export let foldedHash = 0;
  */
 export const fold = (whole: string): void => {
   const text = whole.length > LONGEST_TEXT ? whole.slice(0, LONGEST_TEXT) : whole;
-  foldedLength = 0;
-  foldedHash = startHash;
+  // Variables of the module would be written to memory at each letter.
+  let length = 0;
+  let hash = startHash;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character >= 128) {
       foldForeign(text);
       return;
     }
-    append(byteAt(ASCII_FOLDS, character));
+    const letter = byteAt(ASCII_FOLDS, character);
+    if (letter === 0 || length === folded.length) continue;
+    folded[length++] = letter;
+    hash = stepHash(hash, letter);
   }
+  foldedLength = length;
+  foldedHash = hash;
 };
 
 /** Returns the folded text as a string. */
@@ -40,12 +46,11 @@ const LONGEST_TEXT = 4 * folded.length;
 /** Number of buckets in the index of names: about one for each name. */
 export const BUCKET_COUNT = 16_384;
 
-/** The hash of no letters, the hash with one letter more, and the bucket of a hash (FNV-1a). */
+/** The hash of no letters, the hash with one letter more, and the bucket of a hash. */
 export const startHash = 0;
-export const stepHash = (hash: number, letter: number): number => Math.imul(hash ^ letter, FNV_PRIME);
+export const stepHash = (hash: number, letter: number): number => (hash << 5) ^ (hash >>> 27) ^ letter;
 export const toBucket = (hash: number): number => (hash ^ (hash >>> 15)) & (BUCKET_COUNT - 1);
 
-export const FNV_PRIME = 16_777_619;
 /** Represents every character that no name has. */
 const OTHER = 1;
 

@@ -54,12 +54,14 @@ export const lookUpPlace = (name: string, province: string, date: number): numbe
   if (wanted === UNKNOWN_PROVINCE) return UNKNOWN_PROVINCE;
   // No place has such a long name, and the patterns below are slow for long runs of spaces.
   if (name.length > LONGEST_NAME) return UNKNOWN_PLACE;
-  const meant = lookUpWritten(name, { province: wanted, date });
+  const slot = lookUpName(name, wanted, date);
+  const isPlain = slot >= 0 && !endsInTwoLetters(name);
+  const meant = isPlain ? slot : readAgain(slot, name, { province: wanted, date });
   return meant < 0 || found.isCode ? meant : orSuccessor(meant, date);
 };
 
-const lookUpWritten = (name: string, search: Search): number => {
-  const slot = lookUpName(name, search.province, search.date);
+/** Reads a name in other ways if the place of the name as it is written is unknown or doubtful. */
+const readAgain = (slot: number, name: string, search: Search): number => {
   if (slot === UNKNOWN_PLACE) return lookUpOtherwise(name, search);
   if (slot < 0 || found.isCode || !endsInTwoLetters(name) || isSpelledBy(slot, name)) return slot;
   // Without its spaces, `Cameri NO` is Camerino too.
@@ -226,7 +228,8 @@ const lookUpLoosely: LookUp = (name, search) => {
 /** `Milano, Italia`, `Torino (TO), Italy`. */
 const lookUpInItaly: LookUp = (name, search) => {
   const [, bare] = search.province === FOREIGN ? [] : (IN_ITALY.exec(name) ?? []);
-  return bare === undefined ? UNKNOWN_PLACE : lookUpWritten(bare, search);
+  if (bare === undefined) return UNKNOWN_PLACE;
+  return readAgain(lookUpName(bare, search.province, search.date), bare, search);
 };
 
 const IN_ITALY = /^(.*[^\s,;/(-])[\s,;/(-]+(?:ITALI(?:A|E|EN)|ITALY|ITA?)\)?\s*$/i;

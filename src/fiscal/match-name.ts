@@ -3,7 +3,6 @@ import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './bl
 import { placeNames } from './data/places.ts';
 import {
   BUCKET_COUNT,
-  FNV_PRIME,
   folded,
   foldedHash,
   foldedLength,
@@ -11,44 +10,35 @@ import {
   stepHash,
   toBucket,
 } from './fold-name.ts';
+import { SLOTS_OF_PART } from './packed-symbols.ts';
 import { ALIAS, readLine, readRecords } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
-import { createNameReader, EQUALS_SIGN, FIRST_MARK, LAST_MARK, sharedLetters } from './unpack-places.ts';
+import { EQUALS_SIGN, FIRST_MARK, LAST_MARK, sharedLetters } from './unpack-places.ts';
 
-/** Calls back for each record that has the last folded name. */
+/** Calls back for each record that has the last folded name, of each name the last record first. */
 export const forEachMatch = (visit: (record: number) => void): void => {
   const names = nameIndex();
   const { heads, next, hashes } = names;
-  let last = -1;
   for (let entry = shortAt(heads, toBucket(foldedHash)); entry > 0; entry = shortAt(next, entry)) {
-    if (intAt(hashes, entry) !== foldedHash) continue;
-    const slot = slotOfEntry(names, entry);
-    // The names of one place follow each other.
-    if (slot === last) continue;
-    last = slot;
-    visitRecords(slot, visit);
+    if (intAt(hashes, entry) === foldedHash) visitRecords(recordOfEntry(names, entry), visit);
   }
 };
 
-const visitRecords = (slot: number, visit: (record: number) => void): void => {
-  const records = readRecords(slot);
+/** Visits the records of a name, of which the last one is given, if it is the folded text. */
+const visitRecords = (last: number, visit: (record: number) => void): void => {
+  const records = readRecords(0);
+  const slot = shortAt(records.slot, last);
   const line = readLine(records, slot);
+  const start = shortAt(records.nameStart, last);
+  const end = shortAt(records.nameEnd, last);
+  const isNamed =
+    isFolded(line, { start, end, folds: accentFolds() }) ||
+    // Only aliases have umlauts: the names are Italian, French and Slovene.
+    (records.kind[last] === ALIAS && isFolded(line, { start, end, folds: umlautFolds() }));
+  if (!isNamed) return;
+  // Successive periods mostly share a name.
   const first = shortAt(records.first, slot);
-  let lastStart = -1;
-  let isNamed = false;
-  for (let record = first + byteAt(records.length, slot) - 1; record >= first; record--) {
-    const start = shortAt(records.nameStart, record);
-    // Successive periods mostly share a name.
-    if (start !== lastStart) {
-      const end = shortAt(records.nameEnd, record);
-      isNamed =
-        isFolded(line, { start, end, folds: accentFolds() }) ||
-        // Only aliases have umlauts: the names are Italian, French and Slovene.
-        (records.kind[record] === ALIAS && isFolded(line, { start, end, folds: umlautFolds() }));
-      lastStart = start;
-    }
-    if (isNamed) visit(record);
-  }
+  for (let record = last; record >= first && records.nameStart[record] === start; record--) visit(record);
 };
 
 type Name = { readonly start: number; readonly end: number; readonly folds: AccentFolds };
@@ -67,9 +57,9 @@ const isFolded = (line: string, { start, end, folds }: Name): boolean => {
 };
 
 /**
- * An index from the hash of a folded name to its places. It is built at the first look-up from the names alone, letter by
- * letter, because a program that makes only one code should not wait for the rest of the table. Which places the names of
- * a letter are of is read when one of them is looked up.
+ * An index from the hash of a folded name to its records. It is built at the first look-up from the names alone, part by
+ * part, because a program that makes only one code should not wait for the rest of the table. Which records the names of
+ * a part are of is read when one of them is looked up.
  */
 type NameIndex = {
   /**
@@ -78,17 +68,17 @@ type NameIndex = {
    */
   readonly heads: Uint16Array;
   readonly next: Uint16Array;
-  /** Indexed by entry: the whole hash, and the place, or {@link UNREAD} or {@link AGAIN}. */
+  /** Indexed by entry: the whole hash, and the last record of the name, or {@link UNREAD} or {@link AGAIN}. */
   readonly hashes: Int32Array;
-  readonly slots: Uint16Array;
-  /** The first entries of the names of each letter of codes, and of its names in other languages, in turn; then the end. */
+  readonly lasts: Uint16Array;
+  /** The first entries of the names of each part, and of its names in other languages, in turn; then the end. */
   readonly firsts: number[];
 };
 
-/** No place has the first slot. */
-const UNREAD = 0;
+/** More than there are records. */
+const UNREAD = 0xfffe;
 
-/** The place of the entry before, which has another hash of the same name. */
+/** The record of the entry before, which has another hash of the same name. */
 const AGAIN = 0xffff;
 
 const nameIndex = (): NameIndex => {
@@ -101,59 +91,56 @@ let index: NameIndex | undefined;
 /** Capacity for the names: 16,600 now. The test that looks up every name fails if it is too small. */
 const ENTRIES = 20_000;
 
-const SLOTS_OF_LETTER = 1000;
-
 const buildIndex = (): NameIndex => {
   const made: NameIndex = {
     heads: new Uint16Array(BUCKET_COUNT),
     next: new Uint16Array(ENTRIES),
     hashes: new Int32Array(ENTRIES),
-    slots: new Uint16Array(ENTRIES),
+    lasts: new Uint16Array(ENTRIES),
     firsts: [],
   };
   let count = 0;
-  const add = (hash: number, place: number): void => {
+  const add = (hash: number, last: number): void => {
     count += 1;
     const bucket = toBucket(hash);
     made.next[count] = shortAt(made.heads, bucket);
     made.heads[bucket] = count;
     made.hashes[count] = hash;
-    made.slots[count] = place;
+    made.lasts[count] = last;
   };
   const { names, aliases } = placeNames();
-  for (const [letter, text] of names.entries()) {
+  for (const [part, text] of names.entries()) {
     made.firsts.push(count + 1);
-    hashNames(text, add);
+    hashNames(text, accentFolds(), (hash) => add(hash, UNREAD));
     made.firsts.push(count + 1);
-    hashAliases(aliases[letter] ?? '', add);
+    hashAliases(aliases[part] ?? '', add);
   }
   made.firsts.push(count + 1);
   return made;
 };
 
-type AddEntry = (hash: number, place: number) => void;
+type AddEntry = (hash: number, last: number) => void;
 
 /** Hashes names that are written as `createNameReader` reads them, each from the letters that it shares with the one before. */
-const hashNames = (text: string, add: AddEntry): void => {
-  const folds = accentFolds();
+const hashNames = (text: string, folds: AccentFolds, visit: (hash: number) => void): void => {
   let length = 0;
   let hash = startHash;
   // Most of the time is spent here, before engines have compiled it. Therefore this loop has no calls but for accents.
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character > LAST_MARK) {
-      if (character < FIRST_ACCENTED) hash = Math.imul(hash ^ character, FNV_PRIME);
+      if (character < FIRST_ACCENTED) hash = (hash << 5) ^ (hash >>> 27) ^ character;
       else hash = stepFold(hash, shortAt(folds, character - FIRST_ACCENTED));
       hashesBefore[++length] = hash;
     } else if (character < FIRST_MARK || character === EQUALS_SIGN) {
       hashesBefore[++length] = hash;
     } else {
-      if (at > 0) add(hash, UNREAD);
+      if (at > 0) visit(hash);
       length = sharedLetters(character);
       hash = hashesBefore[length] as number;
     }
   }
-  if (text !== '') add(hash, UNREAD);
+  if (text !== '') visit(hash);
 };
 
 /** The hashes of the beginnings of the last name, by their length. */
@@ -161,54 +148,41 @@ const hashesBefore = new Int32Array(128);
 
 /** Hashes names in other languages, with their umlauts also written as AE, OE and UE. */
 const hashAliases = (text: string, add: AddEntry): void => {
-  const names = createNameReader(text);
-  hashNames(text, (hash) => {
+  const spelled: number[] = [];
+  hashNames(text, umlautFolds(), (hash) => spelled.push(hash));
+  let at = 0;
+  hashNames(text, accentFolds(), (hash) => {
     add(hash, UNREAD);
-    const other = spelledHash(names());
+    const other = spelled[at++] as number;
     if (other !== hash) add(other, AGAIN);
   });
 };
 
-/** Returns the place of an entry. */
-const slotOfEntry = ({ slots, firsts }: NameIndex, entry: number): number => {
-  if (slots[entry] === UNREAD || slots[entry] === AGAIN) {
-    let part = 2;
-    while (entry >= (firsts[part] as number)) part += 2;
-    readSlots(slots, firsts, part / 2 - 1);
+/** Returns the last record of the name of an entry. */
+const recordOfEntry = ({ lasts, firsts }: NameIndex, entry: number): number => {
+  if (shortAt(lasts, entry) >= UNREAD) {
+    let part = 0;
+    while (entry >= (firsts[part * 2 + 2] as number)) part += 1;
+    readPart(lasts, firsts, part);
   }
-  return shortAt(slots, entry);
+  return shortAt(lasts, entry);
 };
 
-/** Enters the places of all names of a letter. */
-const readSlots = (slots: Uint16Array, firsts: readonly number[], letter: number): void => {
-  let name = firsts[letter * 2] as number;
-  let alias = firsts[letter * 2 + 1] as number;
-  for (let slot = letter * SLOTS_OF_LETTER; slot < (letter + 1) * SLOTS_OF_LETTER; slot++) {
+/** Enters the records of all names of a part. */
+const readPart = (lasts: Uint16Array, firsts: readonly number[], part: number): void => {
+  let name = firsts[part * 2] as number;
+  let alias = firsts[part * 2 + 1] as number;
+  for (let slot = part * SLOTS_OF_PART; slot < (part + 1) * SLOTS_OF_PART; slot++) {
     const records = readRecords(slot);
-    const first = shortAt(records.first, slot);
-    let lastStart = -1;
-    for (let record = first; record < first + byteAt(records.length, slot); record++) {
-      const start = shortAt(records.nameStart, record);
-      if (start === lastStart) continue;
-      lastStart = start;
-      if (records.kind[record] !== ALIAS) slots[name++] = slot;
+    const end = shortAt(records.first, slot) + byteAt(records.length, slot);
+    for (let record = shortAt(records.first, slot); record < end; record++) {
+      if (record + 1 < end && records.nameStart[record] === records.nameStart[record + 1]) continue;
+      if (records.kind[record] !== ALIAS) lasts[name++] = record;
       else
-        do slots[alias++] = slot;
-        while (slots[alias] === AGAIN);
+        do lasts[alias++] = record;
+        while (lasts[alias] === AGAIN);
     }
   }
-};
-
-/** Returns the hash of a name with its umlauts written as AE, OE and UE. */
-const spelledHash = (name: string): number => {
-  const folds = umlautFolds();
-  let hash = startHash;
-  for (let at = 0; at < name.length; at++) {
-    const character = name.charCodeAt(at);
-    if (character >= FIRST_ACCENTED) hash = stepFold(hash, shortAt(folds, character - FIRST_ACCENTED));
-    else if (character > LAST_MARK) hash = stepHash(hash, character);
-  }
-  return hash;
 };
 
 const stepFold = (hash: number, fold: number): number => {

@@ -91,14 +91,20 @@ const writeLetters = (target: Uint8Array, at: number, skip: 0 | 1): void => {
 };
 
 const readLetters = (name: string): NameFault | undefined => {
-  consonantCount = 0;
-  vowelCount = 0;
+  // Variables of the module would be written to memory at each letter.
+  let consonantsRead = 0;
+  let vowelsRead = 0;
   for (let at = 0; at < name.length; at++) {
     const character = name.charCodeAt(at);
     const kind = character > 127 ? FOREIGN : byteAt(ASCII_KINDS, character);
-    if (kind === CONSONANT || kind === VOWEL) addLetter(character & UPPER_CASE, kind);
-    else if (kind !== SEPARATOR) return readForeignLetters(name);
+    if (kind === CONSONANT) {
+      if (consonantsRead < 4) consonants[consonantsRead++] = character & UPPER_CASE;
+    } else if (kind === VOWEL) {
+      if (vowelsRead < 3) vowels[vowelsRead++] = character & UPPER_CASE;
+    } else if (kind !== SEPARATOR) return readForeignLetters(name);
   }
+  consonantCount = consonantsRead;
+  vowelCount = vowelsRead;
   return consonantCount + vowelCount === 0 ? 'letters' : undefined;
 };
 

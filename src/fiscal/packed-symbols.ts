@@ -8,7 +8,10 @@ export type ReadSymbol = (context: number) => number;
 
 /** A packed table. Its parts can be read without each other. */
 export type Packed = {
-  /** For each kind and context, the bits of each symbol: one digit each, `A` for symbols that do not occur. */
+  /**
+   * For each kind and context, the bits of each symbol: one digit each, and that of {@link ALONE} for one that no other can
+   * stand for, which takes no bits. Symbols that do not occur are `A`, and several in a row a digit of {@link RUNS}.
+   */
   readonly lengths: string;
   /** The bits of each part, six in a base64url digit. */
   readonly parts: readonly string[];
@@ -25,7 +28,8 @@ export type Symbols = {
   readonly open: (part: number) => void;
 };
 
-export const unpackSymbols = ({ lengths, parts }: Packed): Symbols => {
+export const unpackSymbols = ({ lengths: written, parts }: Packed): Symbols => {
+  const lengths = written.replace(/[R-Za-z0-9_-]/g, (run) => 'A'.repeat(RUNS.indexOf(run) + 2));
   let nextLength = 0;
   let text = '';
   let at = 0;
@@ -40,6 +44,7 @@ export const unpackSymbols = ({ lengths, parts }: Packed): Symbols => {
       const own = codes[context] ?? readCode(lengths, start + context * size, size);
       codes[context] = own;
       const { counts, symbols } = own;
+      if (counts[ALONE] === 1) return symbols[0] as number;
       // `first` is the first code of a length, and `index` its place among all symbols.
       let code = 0;
       let first = 0;
@@ -73,20 +78,32 @@ export const unpackSymbols = ({ lengths, parts }: Packed): Symbols => {
 type HuffmanCode = { readonly counts: Uint16Array; readonly symbols: Uint16Array };
 
 export const MOST_BITS = 15;
+export const ALONE = MOST_BITS + 1;
+
+/**
+ * Tables of places are packed in parts of so many codes. The first use of a code waits for its part, and each part costs a page
+ * seven bytes.
+ */
+export const SLOTS_OF_PART = 150;
+
+/** The digit of a symbol that does not occur, an A. */
+const NO_BITS = 65;
 
 const readCode = (lengths: string, start: number, size: number): HuffmanCode => {
-  const counts = new Uint16Array(MOST_BITS + 1);
+  const counts = new Uint16Array(ALONE + 1);
+  const occurring: number[] = [];
   for (let symbol = 0; symbol < size; symbol++) {
-    const length = DIGIT_VALUES[lengths.charCodeAt(start + symbol)] as number;
-    counts[length] = (counts[length] as number) + 1;
-  }
-  const next = new Uint16Array(MOST_BITS + 1);
-  for (let length = 1; length < MOST_BITS; length++)
-    next[length + 1] = (next[length] as number) + (counts[length] as number);
-  const symbols = new Uint16Array(size);
-  for (let symbol = 0; symbol < size; symbol++) {
-    const length = DIGIT_VALUES[lengths.charCodeAt(start + symbol)] as number;
+    const length = lengths.charCodeAt(start + symbol) - NO_BITS;
     if (length === 0) continue;
+    counts[length] = (counts[length] as number) + 1;
+    occurring.push(symbol);
+  }
+  const next = new Uint16Array(ALONE + 1);
+  for (let length = 1; length < ALONE; length++)
+    next[length + 1] = (next[length] as number) + (counts[length] as number);
+  const symbols = new Uint16Array(occurring.length);
+  for (const symbol of occurring) {
+    const length = lengths.charCodeAt(start + symbol) - NO_BITS;
     const index = next[length] as number;
     symbols[index] = symbol;
     next[length] = index + 1;
@@ -95,6 +112,9 @@ const readCode = (lengths: string, start: number, size: number): HuffmanCode => 
 };
 
 export const BASE64URL_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** The digits that are no length, for 2 and more symbols. */
+export const RUNS = BASE64URL_DIGITS.slice(ALONE + 1);
 
 /** The value of a base64url digit by its character code. */
 export const DIGIT_VALUES: Uint8Array = (() => {

@@ -98,9 +98,9 @@ let wantedDate = 0;
 const addRecord = (record: number): void => {
   const records = readRecords(0);
   const slot = records.slot[record] as number;
-  if (!isInProvince(slot, wanted)) return;
-  const isOfProvince = records.province[record] === wanted ? 1 : 0;
-  keepBest(slot, record, rateFit(record, wantedDate) * 2 + isOfProvince);
+  const isOfProvince = records.province[record] === wanted;
+  if (!isOfProvince && !isInProvince(slot, wanted)) return;
+  keepBest(slot, record, rateFit(record, wantedDate) * 2 + (isOfProvince ? 1 : 0));
 };
 
 const keepBest = (slot: number, record: number, score: number): void => {
@@ -236,11 +236,12 @@ const statesOfToday = (tied: Candidate[]): Candidate[] => {
 
 const rateFit = (record: number, date: number): Fit => {
   const records = readRecords(0);
+  const kind = records.kind[record];
+  if (kind === DATED && date >= (records.from[record] as number) && date <= (records.to[record] as number))
+    return FIT.name;
   const slot = records.slot[record] as number;
   if (records.kind[records.first[slot] as number] === UNDATED) return FIT.undated;
-  const isAlias = records.kind[record] === ALIAS;
-  if (!isAlias && date >= (records.from[record] as number) && date <= (records.to[record] as number))
-    return FIT.name;
+  const isAlias = kind === ALIAS;
   if (isInForce(slot, date)) return isAlias ? FIT.alias : FIT.otherName;
   return hasEndedBefore(slot, date) ? FIT.ended : FIT.later;
 };

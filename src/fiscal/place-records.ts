@@ -2,8 +2,8 @@
  * Every name that a place ever had, in flat arrays, unpacked place by place at the first use. A record is one name in one
  * province during one period, or an alias of the place (which has no period).
  *
- * There is one block for each letter of codes. It has one line (joined by `~`) for each of its thousand numbers, empty for
- * unknown codes. A line has periods joined by `;`, then aliases, each after `@`, then, after `#`, how the place ended.
+ * There is one block for each {@link SLOTS_OF_PART} codes. It has one line (joined by `~`) for each of them, empty for unknown
+ * codes. A line has periods joined by `;`, then aliases, each after `@`, then, after `#`, how the place ended.
  *
  * A period begins with a base64url digit of flags: 1 its name follows (otherwise it has the previous one), 2 its province
  * follows, 4 it has not ended, 8 its start is unknown; undated places have 4 and 8. Then come province (two letters), start
@@ -27,11 +27,11 @@ import {
   UNDATED_CODE,
 } from './code-table.ts';
 import { placeBlocks } from './data/places.ts';
-import { DIGIT_VALUES } from './packed-symbols.ts';
+import { DIGIT_VALUES, SLOTS_OF_PART } from './packed-symbols.ts';
 
 export type PlaceRecords = {
   readonly count: number;
-  /** The lines of the blocks that were used, indexed by the letter of codes. */
+  /** The lines of the blocks that were used, indexed by part. */
   readonly lines: (readonly string[] | undefined)[];
   /** Indexed by record. Provinces are `first letter * 26 + second`, letters from 0. */
   readonly slot: Uint16Array;
@@ -72,15 +72,15 @@ export const allRecords = (): PlaceRecords => {
   return records;
 };
 
-/** Returns the block of a letter of codes, which is unpacked at its first use. */
-const placeBlock = (letter: number): string => {
+/** Returns the block of a part, which is unpacked at its first use. */
+const placeBlock = (part: number): string => {
   readBlock ??= placeBlocks();
-  const block = blocks[letter] ?? readBlock(letter);
-  blocks[letter] = block;
+  const block = blocks[part] ?? readBlock(part);
+  blocks[part] = block;
   return block;
 };
 
-let readBlock: ((letter: number) => string) | undefined;
+let readBlock: ((part: number) => string) | undefined;
 const blocks: (string | undefined)[] = [];
 
 /** Unpacks the records of the slot, if necessary, and returns all unpacked ones. */
@@ -92,10 +92,10 @@ export const readRecords = (slot: number): PlaceRecords => {
 
 /** Returns the line of a slot in its block. */
 export const readLine = (records: PlaceRecords, slot: number): string => {
-  const letter = (slot / 1000) | 0;
-  const lines = records.lines[letter] ?? placeBlock(letter).split('~');
-  records.lines[letter] = lines;
-  return lines[slot % 1000] as string;
+  const part = (slot / SLOTS_OF_PART) | 0;
+  const lines = records.lines[part] ?? placeBlock(part).split('~');
+  records.lines[part] = lines;
+  return lines[slot % SLOTS_OF_PART] as string;
 };
 
 export const recordName = (records: PlaceRecords, record: number): string =>

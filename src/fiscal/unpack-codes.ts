@@ -1,10 +1,10 @@
 /**
- * Unpacks the place codes and the days on which they were in force, letter by letter, from the symbols in which the package
+ * Unpacks the place codes and the days on which they were in force, part by part, from the symbols in which the package
  * carries them (packed-symbols.ts). scripts/pack-fiscal-data.ts packs them, and code-table.ts describes what comes out.
  */
-import { BASE64URL_DIGITS, DIGIT_VALUES, type Symbols } from './packed-symbols.ts';
+import { BASE64URL_DIGITS, DIGIT_VALUES, SLOTS_OF_PART, type Symbols } from './packed-symbols.ts';
 
-/** The place codes of one letter and their spans, as code-table.ts describes them. */
+/** The place codes of one part and their spans, as code-table.ts describes them. */
 export type CodeBlocks = { readonly codes: string; readonly spans: string };
 
 /**
@@ -16,18 +16,18 @@ export const KINDS = { unknown: 0, undated: 1, oneSpan: 2, several: 6, otherStar
 /** The index of 17 March 1861, the first day of the kingdom, in the dates of spans. */
 export const KINGDOM = 1;
 
-/** Returns a function that unpacks the codes of a letter. The symbols are indices, from 1, of so many dates. */
-export const createCodeReader = (symbols: Symbols, dates: number): ((letter: number) => CodeBlocks) => {
-  const readKind = symbols.addKind({ below: 8, contexts: 2 });
+/** Returns a function that unpacks the codes of a part. The symbols are indices, from 1, of so many dates. */
+export const createCodeReader = (symbols: Symbols, dates: number): ((part: number) => CodeBlocks) => {
+  const readKind = symbols.addKind({ below: 8, contexts: 8 });
   const readSpans = createSpanReader(symbols, dates);
-  return (letter) => {
-    symbols.open(letter);
+  return (part) => {
+    symbols.open(part);
     const spans = ['.....', '.....'];
     const indices = new Map<string, number>();
     let codes = '';
     let kind: number = KINDS.unknown;
-    for (let number = 0; number < 1000; number++) {
-      kind = readKind(kind === KINDS.unknown ? 0 : 1);
+    for (let number = 0; number < SLOTS_OF_PART; number++) {
+      kind = readKind(kind);
       if (kind < KINDS.oneSpan) {
         codes += digitPair(kind);
         continue;
@@ -47,17 +47,19 @@ const createSpanReader = (symbols: Symbols, dates: number): ((kind: number) => r
   const readStart = symbols.addKind({ below: dates + 1 });
   const readEnd = symbols.addKind({ below: dates + 1 });
   const readNextStart = symbols.addKind({ below: dates + 1 });
-  const readNextEnd = symbols.addKind({ below: dates + 1 });
-  const isFollowed = symbols.addKind({ below: 2 });
+  // One more than the dates stands before the end if yet another span follows.
+  const readNextEnd = symbols.addKind({ below: dates + 2 });
   return (kind) => {
     const isSeveral = kind >= KINDS.several;
     let start = (kind & KINDS.otherStart) === 0 ? KINGDOM : readStart(0);
     let end = isSeveral || ((kind - KINDS.oneSpan) & KINDS.ended) !== 0 ? readEnd(0) : 0;
     const texts: string[] = [];
-    for (let hasNext = isSeveral; hasNext; hasNext = isFollowed(0) === 1) {
+    for (let hasNext = isSeveral; hasNext; ) {
       texts.push(`B${digitPair(start)}${digitPair(end)}`);
       start = readNextStart(0);
       end = readNextEnd(0);
+      hasNext = end > dates;
+      if (hasNext) end = readNextEnd(0);
     }
     return [...texts, `A${digitPair(start)}${digitPair(end)}`];
   };

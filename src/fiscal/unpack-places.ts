@@ -1,9 +1,9 @@
 /**
- * Unpacks the names and periods of places, at the first use of a letter of codes, from the symbols in which the package carries
+ * Unpacks the names and periods of places, at the first use of a part, from the symbols in which the package carries
  * them (packed-symbols.ts). scripts/pack-fiscal-data.ts packs them.
  */
 import { daysInMonth } from './calendar-date.ts';
-import { BASE64URL_DIGITS, type Symbols } from './packed-symbols.ts';
+import { BASE64URL_DIGITS, DIGIT_VALUES, SLOTS_OF_PART, type Symbols } from './packed-symbols.ts';
 import { dateDigits } from './unpack-codes.ts';
 
 /** What is not packed in symbols. */
@@ -12,7 +12,7 @@ export type KnownOfPlaces = {
   readonly provinces: string;
   /** Days that are in no span, as unpackDates returns them: of later names, and on which undated places were gone. */
   readonly dates: readonly number[];
-  /** By letter: the names of all periods, and those in other languages, as {@link createNameReader} reads them. */
+  /** By part: the names of all periods, and those in other languages, as {@link createNameReader} reads them. */
   readonly names: readonly string[];
   readonly aliases: readonly string[];
   /**
@@ -23,22 +23,22 @@ export type KnownOfPlaces = {
 };
 
 /**
- * Returns a function that unpacks the block of a letter, as place-records.ts describes it. A place begins and ends with its
+ * Returns a function that unpacks the block of a part, as place-records.ts describes it. A place begins and ends with its
  * spans, so that only the days between two of its names are packed.
  */
-export const createPlaceReader = (symbols: Symbols, known: KnownOfPlaces): ((letter: number) => string) => {
+export const createPlaceReader = (symbols: Symbols, known: KnownOfPlaces): ((part: number) => string) => {
   const readers = createReaders(symbols, known);
-  return (letter) => {
-    symbols.open(letter);
-    const ofLetter: Readers = {
+  return (part) => {
+    symbols.open(part);
+    const ofPart: Readers = {
       ...readers,
-      readName: createNameReader(known.names[letter] ?? ''),
-      readAlias: createNameReader(known.aliases[letter] ?? ''),
+      readName: createNameReader(known.names[part] ?? ''),
+      readAlias: createNameReader(known.aliases[part] ?? ''),
     };
     const lines: string[] = [];
-    for (let slot = letter * 1000; slot < letter * 1000 + 1000; slot++) {
+    for (let slot = part * SLOTS_OF_PART; slot < (part + 1) * SLOTS_OF_PART; slot++) {
       const spans = known.readSpans(slot);
-      lines.push(spans === undefined ? '' : readLine(ofLetter, { spans, isState: slot >= FIRST_STATE }));
+      lines.push(spans === undefined ? '' : readLine(ofPart, { spans, isState: slot >= FIRST_STATE }));
     }
     return lines.join('~');
   };
@@ -64,7 +64,7 @@ const createReaders = ({ addKind }: Symbols, { provinces, dates }: KnownOfPlaces
   /** Twice the number of periods, plus one if aliases follow; see {@link countContext}. */
   readCount: addKind({ below: 16, contexts: 6 }),
   /** The index of the first province; see {@link provinceContext}. */
-  readProvince: addKind({ below: 128, contexts: 11 }),
+  readProvince: addKind({ below: 128, contexts: FIRST_FREQUENT + FREQUENT_STARTS.length / 3 }),
   /** The index of a later province, after that of the one before. */
   readNextProvince: addKind({ below: 128, contexts: 128 }),
   /** The bits of {@link CHANGED}, after those of the change before. */
@@ -74,9 +74,12 @@ const createReaders = ({ addKind }: Symbols, { provinces, dates }: KnownOfPlaces
   /** The same from 1; 0 is no day. */
   readMaybeDate: addKind({ below: dates.length + 1 }),
   readAliasCount: addKind({ below: 64 }),
-  /** An index in {@link EVIDENCE_LETTERS}; see {@link evidenceContext}. */
-  readEvidence: addKind({ below: 6, contexts: 4 }),
-  /** A successor: its letter, and its number in two halves. */
+  /**
+   * An index in {@link EVIDENCE_LETTERS} times the number of letters, plus the letter of the first successor; 0 if there is
+   * none. See {@link evidenceContext}.
+   */
+  readEvidence: addKind({ below: 72, contexts: 4 }),
+  /** A further successor's letter; then the number of any, in two halves. */
   readLetter: addKind({ below: 12 }),
   readHighNumber: addKind({ below: 32 }),
   readLowNumber: addKind({ below: 32 }),
@@ -182,20 +185,30 @@ const writePeriod = ({ name, shown, from }: PeriodStart, to: string): string => 
 const provinceText = ({ provinces }: Readers, province: number): string =>
   provinces.slice(province * 2, province * 2 + 2);
 
-/** Tells a province apart by the first day, if many places of one part of the country have it, or by the last letter. */
+/**
+ * Tells a province apart by the first day, because a decree concerned one part of the country, or else by the decade. Of the
+ * many places that began with the kingdom, the last letter tells most.
+ */
 const provinceContext = (start: string | undefined, name: string): number => {
   if (start === undefined) return 0;
-  if (start === FIRST_DAY_OF_KINGDOM) return 7 + ENDINGS.indexOf(name.charAt(name.length - 1));
-  return 2 + ANNEXATIONS.indexOf(start);
+  if (start === '') return 1;
+  if (start === FIRST_DAY_OF_KINGDOM) return 3 + ENDINGS.indexOf(name.charAt(name.length - 1));
+  const frequent = FREQUENT_STARTS.indexOf(start);
+  if (frequent % 3 === 0) return FIRST_FREQUENT + frequent / 3;
+  return 6 + (DIGIT_VALUES[start.charCodeAt(0)] as number);
 };
 
 /** 17 March 1861. */
 const FIRST_DAY_OF_KINGDOM = 'BBK';
 
-/** When Veneto, Rome, Trentino and the coast became part of the kingdom: 1866, 1871, 1920 and 1921. */
-const ANNEXATIONS: readonly string[] = ['BiI', 'B6S', 'Gbe', 'Gcw'];
-
 const ENDINGS = 'AEO';
+
+/** The first days of many places each, such as those on which Veneto, Rome and Trentino became part of the kingdom. */
+const FREQUENT_STARTS =
+  'B3qB6SBK9BKEBKlBKoBKvBL2BL9BLBBLXBLhBLoBMIBMSBMZBM_BNKBNNBNXBNlBOqBS1BUJB_4BiIBlmBmDBmRBmmBmtBoCBooBriBvkCEgCEuGbeGcwPE4';
+
+/** Decades are those of {@link dateDigits}: eleven years, from 0 to 16. */
+const FIRST_FREQUENT = 6 + 17;
 
 const readAliases = ({ readAliasCount, readAlias }: Readers): string =>
   Array.from({ length: readAliasCount(0) }, () => `@${readAlias()}`).join('');
@@ -208,7 +221,7 @@ const readEnding = (readers: Readers, { spans, isState }: Place): string => {
   const evidence = readers.readEvidence(evidenceContext({ isUndated, isState, isGone: gone !== 0 }));
   if (gone === 0 && evidence === 0) return '';
   const text = gone === 0 ? '#' : `#!${dateDigits(readers.dates[gone - 1] ?? 0)}`;
-  return evidence === 0 ? text : text + EVIDENCE_LETTERS.charAt(evidence) + readSuccessors(readers, evidence);
+  return evidence === 0 ? text : text + readSuccessors(readers, evidence);
 };
 
 type Ended = { readonly isUndated: boolean; readonly isState: boolean; readonly isGone: boolean };
@@ -222,13 +235,19 @@ const evidenceContext = ({ isUndated, isState, isGone }: Ended): number => {
 export const EVIDENCE_LETTERS = ' icsdt';
 const DIVIDED = EVIDENCE_LETTERS.indexOf('d');
 
-const readSuccessors = (readers: Readers, evidence: number): string => {
-  let text = '';
-  do {
-    const letter = readers.readLetter(0);
+/** The letters with which codes begin. */
+export const CODE_LETTERS = 'ABCDEFGHILMZ';
+
+const readSuccessors = (readers: Readers, first: number): string => {
+  const evidence = (first / CODE_LETTERS.length) | 0;
+  let text = EVIDENCE_LETTERS.charAt(evidence);
+  let letter = first % CODE_LETTERS.length;
+  for (let hasNext = true; hasNext; ) {
     const number = readers.readHighNumber(0) * 32 + readers.readLowNumber(0);
-    text += 'ABCDEFGHILMZ'.charAt(letter) + String(number).padStart(3, '0');
-  } while (evidence === DIVIDED && readers.isFollowed(0) === 1);
+    text += CODE_LETTERS.charAt(letter) + String(number).padStart(3, '0');
+    hasNext = evidence === DIVIDED && readers.isFollowed(0) === 1;
+    if (hasNext) letter = readers.readLetter(0);
+  }
   return text;
 };
 
@@ -237,7 +256,7 @@ const readSuccessors = (readers: Readers, evidence: number): string => {
  * number, then the others. Names are in the order of codes, which is mostly that of the alphabet, and so half as long. They
  * are not coded further, because pages are compressed anyway, and this is quicker.
  */
-export const createNameReader = (text: string): (() => string) => {
+const createNameReader = (text: string): (() => string) => {
   // Nothing, then mark and letters of each name in turn.
   const pieces = text.split(SHARED_MARK);
   let at = -1;

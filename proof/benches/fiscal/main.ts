@@ -102,12 +102,15 @@ function search(): void {
 function starts(): void {
   const own = JSON.stringify(pathToFileURL(file).href);
   const person = `{ surname: 'Rossi', givenName: 'Mario', sex: 'M', birthDate: '1980-01-01', birthplace: 'Roma' }`;
+  const code = `'RSSMRA80A01H501U'`;
   const timed = (work: string): string =>
     `const startedAt = performance.now(); ${work}; console.log(performance.now() - startedAt);`;
   const scripts: Readonly<Record<string, string>> = {
     'import of the library': timed(`await import(${own})`),
     'import of codice-fiscale-js': timed(`await import(${JSON.stringify(pathToFileURL(PEER).href)})`),
     'first generated code': `import { generate } from ${own}; ${timed(`generate(${person}, { asOf: '${asOf}' })`)}`,
+    'first decoded code': `import { decode } from ${own}; ${timed(`decode(${code}, { asOf: '${asOf}' })`)}`,
+    'first checked code': `import { check } from ${own}; ${timed(`check(${code}, { asOf: '${asOf}' })`)}`,
   };
   for (const [name, text] of Object.entries(scripts)) {
     const args = ['--input-type=module', '--eval', text];
