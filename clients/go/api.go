@@ -502,6 +502,26 @@ type BlockList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
+// RoomBlock: An identity that is blocked in a room.
+type RoomBlock struct {
+	// Room name
+	RoomID string `json:"roomId"`
+	// Blocked identity (userId)
+	Identity string `json:"identity"`
+	// When it was blocked
+	BlockedAt string `json:"blockedAt"`
+	// When the block ends; null for never
+	BlockedUntil *string `json:"blockedUntil"`
+}
+
+// RoomBlockList: The blocked identities of all rooms, ordered by room and identity.
+type RoomBlockList struct {
+	// The blocks
+	Blocks []RoomBlock `json:"blocks"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
 // RecordingSettings: How to record.
 type RecordingSettings struct {
 	// Arrangement of the people: everyone in a grid, the speaker beside the others, or the speaker alone; default grid.
@@ -1008,7 +1028,7 @@ type Ingress struct {
 	Reusable bool `json:"reusable"`
 }
 
-// IngressList: Ingress endpoints of a room.
+// IngressList: Ingress endpoints.
 type IngressList struct {
 	// The ingress endpoints, by id
 	Ingress []Ingress `json:"ingress"`
@@ -1151,6 +1171,40 @@ type LiveTranscriptionError struct {
 	Code string `json:"code"`
 	// What is wrong, and what to do
 	Message string `json:"message"`
+}
+
+// LiveTranscriptionSummary: The live transcription of a room, without its segments.
+type LiveTranscriptionSummary struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// Whether the transcription is still active. One of active, stopped, failed.
+	Status string `json:"status"`
+	// BCP 47
+	Language string `json:"language"`
+	// When the transcription was started
+	StartedAt string `json:"startedAt"`
+	// When the transcription was stopped, or failed; null while it is active
+	StoppedAt *string `json:"stoppedAt"`
+	// Why it failed
+	Error *LiveTranscriptionSummaryError `json:"error"`
+}
+
+// LiveTranscriptionSummaryError: Why it failed.
+type LiveTranscriptionSummaryError struct {
+	// Error code
+	Code string `json:"code"`
+	// What is wrong, and what to do
+	Message string `json:"message"`
+}
+
+// LiveTranscriptionList: A page of live transcriptions.
+type LiveTranscriptionList struct {
+	// The transcriptions
+	Transcriptions []LiveTranscriptionSummary `json:"transcriptions"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
 }
 
 // SpeakerUpdate: Names to set or to remove.
@@ -3188,6 +3242,39 @@ func (c *Client) AllBlocks(ctx context.Context, roomID string, params ListBlocks
 	})
 }
 
+// ListBlocksOfRoomsParams is the query of ListBlocksOfRooms. What is zero is not sent.
+type ListBlocksOfRoomsParams struct {
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListBlocksOfRoomsParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListBlocksOfRooms: List the blocked identities of all rooms.
+func (c *Client) ListBlocksOfRooms(ctx context.Context, params ListBlocksOfRoomsParams) (RoomBlockList, error) {
+	var response RoomBlockList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/blocks", query: params.values()}, &response)
+	return response, err
+}
+
+// AllBlocksOfRooms: List the blocked identities of all rooms, every item of every page. It ends after an error.
+func (c *Client) AllBlocksOfRooms(ctx context.Context, params ListBlocksOfRoomsParams) iter.Seq2[RoomBlock, error] {
+	return pages(func(cursor string) ([]RoomBlock, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListBlocksOfRooms(ctx, params)
+		return page.Blocks, page.NextCursor, err
+	})
+}
+
 // RemoveBlock: Let an identity into the room again.
 func (c *Client) RemoveBlock(ctx context.Context, roomID string, participantID string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/blocks/" + url.PathEscape(participantID), query: nil}, nil)
@@ -3503,6 +3590,39 @@ func (c *Client) CreateIngress(ctx context.Context, roomID string, body *Ingress
 	return response, err
 }
 
+// ListIngressOfRoomsParams is the query of ListIngressOfRooms. What is zero is not sent.
+type ListIngressOfRoomsParams struct {
+	// Page size; without it, all, at most 10000
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListIngressOfRoomsParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListIngressOfRooms: List the ingress endpoints of all rooms.
+func (c *Client) ListIngressOfRooms(ctx context.Context, params ListIngressOfRoomsParams) (IngressList, error) {
+	var response IngressList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/ingress", query: params.values()}, &response)
+	return response, err
+}
+
+// AllIngressOfRooms: List the ingress endpoints of all rooms, every item of every page. It ends after an error.
+func (c *Client) AllIngressOfRooms(ctx context.Context, params ListIngressOfRoomsParams) iter.Seq2[Ingress, error] {
+	return pages(func(cursor string) ([]Ingress, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListIngressOfRooms(ctx, params)
+		return page.Ingress, page.NextCursor, err
+	})
+}
+
 // DeleteIngress: Delete an ingress endpoint of a room.
 func (c *Client) DeleteIngress(ctx context.Context, roomID string, ingressID string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/ingress/" + url.PathEscape(ingressID), query: nil}, nil)
@@ -3553,6 +3673,45 @@ func (c *Client) GetTranscription(ctx context.Context, roomID string, params Get
 // GetTranscriptionText: Read the live transcription of a room, as text, vtt or srt.
 func (c *Client) GetTranscriptionText(ctx context.Context, roomID string, format string) (string, error) {
 	return c.text(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription", query: url.Values{"format": {format}}})
+}
+
+// ListLiveTranscriptionsParams is the query of ListLiveTranscriptions. What is zero is not sent.
+type ListLiveTranscriptionsParams struct {
+	// Only transcriptions of this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// Only transcriptions in this state
+	Status string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListLiveTranscriptionsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "roomId", params.RoomID)
+	setString(values, "status", params.Status)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListLiveTranscriptions: List the live transcriptions of all rooms.
+func (c *Client) ListLiveTranscriptions(ctx context.Context, params ListLiveTranscriptionsParams) (LiveTranscriptionList, error) {
+	var response LiveTranscriptionList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions/live", query: params.values()}, &response)
+	return response, err
+}
+
+// AllLiveTranscriptions: List the live transcriptions of all rooms, every item of every page. It ends after an error.
+func (c *Client) AllLiveTranscriptions(ctx context.Context, params ListLiveTranscriptionsParams) iter.Seq2[LiveTranscriptionSummary, error] {
+	return pages(func(cursor string) ([]LiveTranscriptionSummary, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListLiveTranscriptions(ctx, params)
+		return page.Transcriptions, page.NextCursor, err
+	})
 }
 
 // NameSpeakers: Name the speakers of a room.

@@ -83,7 +83,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'transcription',
     section: 'Rooms',
     summary: 'Live transcription of a room',
-    verbs: ['start', 'stop', 'get', 'follow', 'speakers'],
+    verbs: ['start', 'stop', 'get', 'list', 'follow', 'speakers'],
     load: () => import('./commands/transcription/commands.ts'),
   },
   {

@@ -10,6 +10,7 @@ export type {
   WireRequest,
 } from './client-options.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
+export type { Ingress, ListIngressOptions } from './nouns/ingress.ts';
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
 export type {
   Broadcasts,
@@ -27,7 +28,6 @@ export type {
 export type {
   Blocks,
   ForgetWordsOptions,
-  Ingress,
   ListBlocksOptions,
   ListParticipantsOptions,
   ListPlansOptions,
@@ -44,6 +44,7 @@ export type {
 } from './nouns/rooms.ts';
 export type {
   FollowTranscriptionOptions,
+  ListLiveOptions,
   ListTranscriptionsOptions,
   ReadTranscriptionOptions,
   SearchTranscriptionsOptions,

@@ -47,16 +47,15 @@ export const BlockListQuery = Type.Object(
 );
 export type BlockListQuery = Static<typeof BlockListQuery>;
 
-export const BlockSchema = Type.Object(
-  {
-    identity: Type.String({ description: 'Blocked identity (userId)', examples: ['ada'] }),
-    blockedAt: instantSchema('When it was blocked'),
-    blockedUntil: Type.Union([instantSchema('When the block ends'), Type.Null()], {
-      description: 'When the block ends; null for never',
-    }),
-  },
-  { $id: 'Block', description: 'A blocked identity' },
-);
+const blockFields = {
+  identity: Type.String({ description: 'Blocked identity (userId)', examples: ['ada'] }),
+  blockedAt: instantSchema('When it was blocked'),
+  blockedUntil: Type.Union([instantSchema('When the block ends'), Type.Null()], {
+    description: 'When the block ends; null for never',
+  }),
+};
+
+export const BlockSchema = Type.Object(blockFields, { $id: 'Block', description: 'A blocked identity' });
 export type Block = Static<typeof BlockSchema>;
 
 export const BlockListSchema = Type.Object(
@@ -64,3 +63,15 @@ export const BlockListSchema = Type.Object(
   { $id: 'BlockList', description: 'The blocked identities of a room, ordered by identity' },
 );
 export type BlockList = Static<typeof BlockListSchema>;
+
+export const RoomBlockSchema = Type.Object(
+  { roomId: Type.String({ description: 'Room name', examples: ['demo'] }), ...blockFields },
+  { $id: 'RoomBlock', description: 'An identity that is blocked in a room' },
+);
+export type RoomBlock = Static<typeof RoomBlockSchema>;
+
+export const RoomBlockListSchema = Type.Object(
+  { blocks: Type.Array(RoomBlockSchema, { description: 'The blocks' }), nextCursor },
+  { $id: 'RoomBlockList', description: 'The blocked identities of all rooms, ordered by room and identity' },
+);
+export type RoomBlockList = Static<typeof RoomBlockListSchema>;

@@ -53,6 +53,6 @@ export const IngressListSchema = Type.Object(
     ingress: Type.Array(IngressSchema, { description: 'The ingress endpoints, by id' }),
     nextCursor: nextPageCursor,
   },
-  { $id: 'IngressList', description: 'Ingress endpoints of a room' },
+  { $id: 'IngressList', description: 'Ingress endpoints' },
 );
 export type IngressList = Static<typeof IngressListSchema>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
-import { idParameter, instantSchema } from './names.ts';
+import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
 import { LANGUAGE_PATTERN } from './transcript-queries.ts';
@@ -99,19 +99,23 @@ const errorMembers = {
   message: Type.String({ description: 'What is wrong, and what to do' }),
 };
 
+export const LIVE_STATES = ['active', 'stopped', 'failed'] as const;
+
+const liveFields = {
+  transcriptionId,
+  roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+  status: Type.Enum(LIVE_STATES, { description: 'Whether the transcription is still active' }),
+  language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
+  startedAt: instantSchema('When the transcription was started'),
+  stoppedAt: Type.Union([instantSchema('When it was stopped'), Type.Null()], {
+    description: 'When the transcription was stopped, or failed; null while it is active',
+  }),
+  error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
+};
+
 export const LiveTranscriptionSchema = Type.Object(
   {
-    transcriptionId,
-    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
-    status: Type.Enum(['active', 'stopped', 'failed'], {
-      description: 'Whether the transcription is still active',
-    }),
-    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
-    startedAt: instantSchema('When the transcription was started'),
-    stoppedAt: Type.Union([instantSchema('When it was stopped'), Type.Null()], {
-      description: 'When the transcription was stopped, or failed; null while it is active',
-    }),
-    error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
+    ...liveFields,
     segments: Type.Array(SegmentSchema, {
       description:
         'The segments by their start; the first ones that were stored, if there are more than the response has',
@@ -126,6 +130,29 @@ export const LiveTranscriptionSchema = Type.Object(
   { $id: 'LiveTranscription', description: 'The live transcription of a room' },
 );
 export type LiveTranscription = Static<typeof LiveTranscriptionSchema>;
+
+export const LiveSummarySchema = Type.Object(liveFields, {
+  $id: 'LiveTranscriptionSummary',
+  description: 'The live transcription of a room, without its segments',
+});
+export type LiveSummary = Static<typeof LiveSummarySchema>;
+
+export const LiveTranscriptionListSchema = Type.Object(
+  { transcriptions: Type.Array(LiveSummarySchema, { description: 'The transcriptions' }), nextCursor },
+  { $id: 'LiveTranscriptionList', description: 'A page of live transcriptions' },
+);
+export type LiveTranscriptionList = Static<typeof LiveTranscriptionListSchema>;
+
+export const LiveListQuery = Type.Object(
+  {
+    roomId: Type.Optional(nameSchema('Only transcriptions of this room', 'demo')),
+    status: Type.Optional(Type.Enum(LIVE_STATES, { description: 'Only transcriptions in this state' })),
+    limit: pageLimit(200, 'default 50'),
+    cursor: pageCursor(512),
+  },
+  { additionalProperties: false },
+);
+export type LiveListQuery = Static<typeof LiveListQuery>;
 
 export const PostQueueSchema = Type.Object(
   { language: Type.Optional(language), participants: Type.Optional(participants) },

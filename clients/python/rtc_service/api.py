@@ -565,6 +565,28 @@ class BlockList(TypedDict):
     nextCursor: Optional[str]
 
 
+class RoomBlock(TypedDict):
+    """An identity that is blocked in a room"""
+
+    # Room name
+    roomId: str
+    # Blocked identity (userId)
+    identity: str
+    # When it was blocked
+    blockedAt: str
+    # When the block ends; null for never
+    blockedUntil: Optional[str]
+
+
+class RoomBlockList(TypedDict):
+    """The blocked identities of all rooms, ordered by room and identity"""
+
+    # The blocks
+    blocks: list[RoomBlock]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
 class RecordingSettings(TypedDict, total=False):
     """How to record"""
 
@@ -1094,7 +1116,7 @@ class _IngressListRequired(TypedDict):
 
 
 class IngressList(_IngressListRequired, total=False):
-    """Ingress endpoints of a room"""
+    """Ingress endpoints"""
 
     # The cursor of the next page; null after the last one; absent when the whole list is returned at once
     nextCursor: Optional[str]
@@ -1250,6 +1272,43 @@ class LiveTranscriptionError(TypedDict):
     code: str
     # What is wrong, and what to do
     message: str
+
+
+class LiveTranscriptionSummary(TypedDict):
+    """The live transcription of a room, without its segments"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # Room name
+    roomId: str
+    # Whether the transcription is still active
+    status: Literal["active", "stopped", "failed"]
+    # BCP 47
+    language: str
+    # When the transcription was started
+    startedAt: str
+    # When the transcription was stopped, or failed; null while it is active
+    stoppedAt: Optional[str]
+    # Why it failed
+    error: Optional[LiveTranscriptionSummaryError]
+
+
+class LiveTranscriptionSummaryError(TypedDict):
+    """Why it failed"""
+
+    # Error code
+    code: str
+    # What is wrong, and what to do
+    message: str
+
+
+class LiveTranscriptionList(TypedDict):
+    """A page of live transcriptions"""
+
+    # The transcriptions
+    transcriptions: list[LiveTranscriptionSummary]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
 
 
 class SpeakerUpdate(TypedDict):
@@ -3394,6 +3453,21 @@ class Operations:
             if cursor is None:
                 return
 
+    def list_blocks_of_rooms(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> RoomBlockList:
+        """List the blocked identities of all rooms."""
+        response: RoomBlockList = self._call("GET", "/v1/blocks", {"limit": limit, "cursor": cursor}, None)
+        return response
+
+    def iterate_blocks_of_rooms(self, *, limit: Optional[int] = None) -> Iterator[RoomBlock]:
+        """List the blocked identities of all rooms: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_blocks_of_rooms(limit=limit, cursor=cursor)
+            yield from page["blocks"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
     def remove_block(self, room_id: str, participant_id: str) -> None:
         """Let an identity into the room again."""
         self._call(
@@ -3680,6 +3754,21 @@ class Operations:
         )
         return response
 
+    def list_ingress_of_rooms(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> IngressList:
+        """List the ingress endpoints of all rooms."""
+        response: IngressList = self._call("GET", "/v1/ingress", {"limit": limit, "cursor": cursor}, None)
+        return response
+
+    def iterate_ingress_of_rooms(self, *, limit: Optional[int] = None) -> Iterator[Ingress]:
+        """List the ingress endpoints of all rooms: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_ingress_of_rooms(limit=limit, cursor=cursor)
+            yield from page["ingress"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
     def delete_ingress(self, room_id: str, ingress_id: str) -> None:
         """Delete an ingress endpoint of a room."""
         self._call("DELETE", self._path("/v1/rooms/{}/ingress/{}", room_id, ingress_id), {}, None)
@@ -3733,6 +3822,39 @@ class Operations:
     def get_transcription_text(self, room_id: str, format: Literal["text", "vtt", "srt"]) -> str:
         """Read the live transcription of a room, as text or captions."""
         return self._text(self._path("/v1/rooms/{}/transcription", room_id), {"format": format})
+
+    def list_live_transcriptions(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        status: Optional[Literal["active", "stopped", "failed"]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> LiveTranscriptionList:
+        """List the live transcriptions of all rooms."""
+        response: LiveTranscriptionList = self._call(
+            "GET",
+            "/v1/transcriptions/live",
+            {"roomId": room_id, "status": status, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_live_transcriptions(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        status: Optional[Literal["active", "stopped", "failed"]] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[LiveTranscriptionSummary]:
+        """List the live transcriptions of all rooms: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_live_transcriptions(room_id=room_id, status=status, limit=limit, cursor=cursor)
+            yield from page["transcriptions"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def name_speakers(self, room_id: str, body: SpeakerUpdate) -> None:
         """Name the speakers of a room."""

@@ -14,6 +14,7 @@ import {
   existing,
   notEmpty,
   option,
+  optionalArgument,
 } from '../framework/parameters.ts';
 import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
 import { printWarning } from '../terminal/terminal.ts';
@@ -56,6 +57,8 @@ const RECORD_COLUMNS: readonly Column<Ingress>[] = [
   IDENTITY,
   NAME,
 ];
+
+const ROOM_COLUMN: Column<Ingress> = { heading: 'ROOM', value: ({ roomName }) => roomName };
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
 
@@ -123,10 +126,10 @@ const listIngress = defineCommand({
   noun: 'ingress',
   verb: 'list',
   aliases: ['ls'],
-  summary: 'List the ingress of a room',
+  summary: 'List the ingress of a room, or of all rooms',
   needs: 'service',
   fields: FIELDS,
-  arguments: { room: ROOM },
+  arguments: { room: optionalArgument('name of the room; default: all rooms', { completes: 'rooms' }) },
   options: { watch: WATCH },
   examples: [
     { line: 'rtc ingress list demo', does: 'All of them, without stream keys' },
@@ -136,13 +139,19 @@ const listIngress = defineCommand({
   async run(context, { room, watch }) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
-      const response = await client.ingress.list(room, { signal: context.io.signal });
+      const { signal } = context.io;
+      const response = await (room === undefined
+        ? client.ingress.listEverywhere({ signal })
+        : client.ingress.list(room, { signal }));
       return list({
         response,
         records: response.ingress,
-        columns: LIST_COLUMNS,
+        columns: room === undefined ? [ROOM_COLUMN, ...LIST_COLUMNS] : LIST_COLUMNS,
         identify: (ingress) => ingress.ingressId,
-        empty: `${room} has no ingress. Make one: rtc ingress create ${shellQuote(room)}`,
+        empty:
+          room === undefined
+            ? 'No room has an ingress. Make one: rtc ingress create ROOM'
+            : `${room} has no ingress. Make one: rtc ingress create ${shellQuote(room)}`,
       });
     };
     return watch ? watchList(context, read) : read();

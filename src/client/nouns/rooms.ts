@@ -1,10 +1,11 @@
-import type { Block, BlockDuration, BlockList, BlockListQuery } from '../../contract/blocks.ts';
 import type {
-  IngressCreate,
-  IngressList,
-  IngressListQuery,
-  Ingress as IngressRecord,
-} from '../../contract/ingress.ts';
+  Block,
+  BlockDuration,
+  BlockList,
+  BlockListQuery,
+  RoomBlock,
+  RoomBlockList,
+} from '../../contract/blocks.ts';
 import type {
   Participant,
   ParticipantList,
@@ -177,6 +178,20 @@ export class Blocks {
     });
   }
 
+  /** GET /v1/blocks: returns a page of the blocks of all rooms, ordered by room and identity. */
+  async listEverywhere(options: ListBlocksOptions = {}): Promise<RoomBlockList> {
+    const { limit, cursor } = options;
+    return await this.#transport.call('GET', `/v1/blocks${toQuery({ limit, cursor })}`, options);
+  }
+
+  /** Iterates over the blocks of all rooms, page by page. */
+  allEverywhere(options: ListBlocksOptions = {}): AsyncGenerator<RoomBlock, void, undefined> {
+    return itemsOfPages('/v1/blocks', options.cursor, async (cursor) => {
+      const { blocks, nextCursor } = await this.listEverywhere({ limit: LARGEST_PAGE, ...options, cursor });
+      return { items: blocks, nextCursor };
+    });
+  }
+
   /** DELETE /v1/rooms/:roomId/blocks/:participantId: lets the identity in again. */
   async remove(room: string, identity: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', roomPath(room, 'blocks', identity), options);
@@ -232,45 +247,6 @@ export class Plans {
 
 function planPath(id: string): string {
   return `/v1/plans${toPath(id)}`;
-}
-
-/** Page size at most 1,000; without it, all, at most 10,000. */
-export type ListIngressOptions = QueryOptions<IngressListQuery>;
-
-/** Streams into a room over RTMP or WHIP: `client.ingress`. */
-export class Ingress {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  /**
-   * POST /v1/rooms/:roomId/ingress: creates an ingress. The room need not exist yet. The holder of the stream key can
-   * publish.
-   */
-  async create(room: string, ingress: IngressCreate, options?: CallOptions): Promise<IngressRecord> {
-    return await this.#transport.call('POST', roomPath(room, 'ingress'), withBody(ingress, options));
-  }
-
-  /** GET /v1/rooms/:roomId/ingress: all of them, or with `limit` a page by id. */
-  async list(room: string, options: ListIngressOptions = {}): Promise<IngressList> {
-    const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', roomPath(room, 'ingress') + query, options);
-  }
-
-  /** Iterates over the ingresses of the room by id, page by page. */
-  all(room: string, options: ListIngressOptions = {}): AsyncGenerator<IngressRecord, void, undefined> {
-    return itemsOfPages(roomPath(room, 'ingress'), options.cursor, async (cursor) => {
-      const { ingress, nextCursor } = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
-      return { items: ingress, nextCursor };
-    });
-  }
-
-  /** DELETE /v1/rooms/:roomId/ingress/:ingressId: deletes the ingress and ends its stream. */
-  async delete(room: string, ingressId: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', roomPath(room, 'ingress', ingressId), options);
-  }
 }
 
 /** Access tokens for participants: `client.tokens`. */

@@ -1,10 +1,13 @@
 import type { TranscriptFormat } from '../../contract/choices.ts';
 import type { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
 import type {
+  LiveListQuery,
   LiveStart,
   LiveStarted,
   LiveStopped,
+  LiveSummary,
   LiveTranscription,
+  LiveTranscriptionList,
   PostQueue,
   PostQueued,
   PostTranscription,
@@ -203,6 +206,9 @@ export class Vocabulary {
 /** A transcript as plain text, WebVTT or SubRip. */
 export type TextFormat = Exclude<TranscriptFormat, 'json'>;
 
+/** Page size at most 200; default 50. */
+export type ListLiveOptions = QueryOptions<LiveListQuery>;
+
 /** The live transcription of a room, addressed by the room: `client.transcription`. */
 export class Transcription {
   readonly #transport: Transport;
@@ -215,6 +221,21 @@ export class Transcription {
   async start(room: string, start: LiveStart = {}, options?: CallOptions): Promise<LiveStarted> {
     const path = roomPath(room, 'transcription', 'start');
     return await this.#transport.call('POST', path, withBody(start, options));
+  }
+
+  /** GET /v1/transcriptions/live: returns a page of the live transcriptions of all rooms, the newest first. */
+  async list(options: ListLiveOptions = {}): Promise<LiveTranscriptionList> {
+    const { roomId, status, limit, cursor } = options;
+    const query = toQuery({ roomId, status, limit, cursor });
+    return await this.#transport.call('GET', `/v1/transcriptions/live${query}`, options);
+  }
+
+  /** Iterates over the live transcriptions of all rooms, the newest first, page by page. */
+  all(options: ListLiveOptions = {}): AsyncGenerator<LiveSummary, void, undefined> {
+    return itemsOfPages('/v1/transcriptions/live', options.cursor, async (cursor) => {
+      const page = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
+      return { items: page.transcriptions, nextCursor: page.nextCursor };
+    });
   }
 
   /** POST /v1/rooms/:roomId/transcription/stop. */

@@ -9,6 +9,7 @@ import {
   IngressParams,
   IngressSchema,
 } from '../../contract/ingress.ts';
+import { isOfRooms, type RoomPrefixes } from '../../contract/keys.ts';
 import { MOST_LISTED } from '../../contract/paging.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
@@ -24,7 +25,7 @@ export type IngressDeps = CreateIngressDeps;
 const INGRESS_ERRORS = [...MEDIA_ERRORS, 'media-worker-unavailable'] as const;
 
 export function ingressRoutes(deps: IngressDeps): readonly Route[] {
-  return [createRoute(deps), listRoute(deps), deleteRoute(deps)];
+  return [createRoute(deps), listRoute(deps), listAllRoute(deps), deleteRoute(deps)];
 }
 
 function createRoute(deps: IngressDeps): Route {
@@ -67,7 +68,28 @@ function listRoute(deps: IngressDeps): Route {
     errors: INGRESS_ERRORS,
     handle: async ({ params, query }) => ({
       status: 200,
-      body: await listIngress(deps, params.roomId, query),
+      body: await listIngress(deps, { room: params.roomId }, query),
+    }),
+  });
+}
+
+function listAllRoute(deps: IngressDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/ingress',
+    operationId: 'listIngressOfRooms',
+    tag: 'ingress',
+    summary: 'List the ingress endpoints of all rooms',
+    description: 'By id. Includes the stream keys: everybody who has one can stream.',
+    security: 'signed',
+    scopes: ['ingress'],
+    ofRooms: 'filtered',
+    query: IngressListQuery,
+    success: { 200: { description: 'The ingress endpoints', schema: IngressListSchema } },
+    errors: INGRESS_ERRORS,
+    handle: async ({ query, caller }) => ({
+      status: 200,
+      body: await listIngress(deps, { rooms: caller?.rooms }, query),
     }),
   });
 }
@@ -122,13 +144,15 @@ async function createIngress(
 
 const CURSOR = cursorCodec('ingress', 'string');
 
+type WantedIngress = { readonly room?: string; readonly rooms?: RoomPrefixes | undefined };
+
 /**
  * Lists a page by id; without `limit` and `cursor` all of them, as far as one response can have them. The media server has no
  * pages.
  */
 async function listIngress(
   { mediaServer }: MediaDeps,
-  room: string,
+  { room, rooms }: WantedIngress,
   { limit, cursor }: IngressListQuery,
 ): Promise<IngressList> {
   const { rows, nextCursor } = await readPage(
@@ -136,8 +160,8 @@ async function listIngress(
     { cursor, limit: limit ?? MOST_LISTED },
     {
       read: async ({ after: [after] = [''], limit: most }) =>
-        (await mediaServer.listIngress({ room }))
-          .filter(({ ingressId }) => ingressId > after)
+        (await mediaServer.listIngress(room === undefined ? {} : { room }))
+          .filter(({ ingressId, roomName }) => ingressId > after && isOfRooms(roomName, rooms))
           .toSorted((a, b) => (a.ingressId < b.ingressId ? -1 : 1))
           .slice(0, most),
       locate: ({ ingressId }) => [ingressId] as const,

@@ -4,6 +4,7 @@ import {
   BlockParams,
   parseBlockDuration,
   RemoveParticipantQuery,
+  RoomBlockListSchema,
 } from '../../contract/blocks.ts';
 import {
   MuteSchema,
@@ -18,7 +19,13 @@ import {
 import { RoomParams } from '../../contract/rooms.ts';
 import { exactMember } from '../platform/http/bodies/read-body.ts';
 import { defineRoute, MEDIA_ERRORS, type Route, requireCaller } from '../platform/http/route.ts';
-import { type BlockDeps, type BlockIdentityDeps, listBlocks, removeBlock } from './blocks/blocks.ts';
+import {
+  type BlockDeps,
+  type BlockIdentityDeps,
+  listBlocks,
+  listBlocksOfRooms,
+  removeBlock,
+} from './blocks/blocks.ts';
 import {
   listParticipants,
   muteParticipant,
@@ -189,6 +196,24 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
           limit: query.limit ?? DEFAULT_LIMIT,
         }),
       }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/blocks',
+      operationId: 'listBlocksOfRooms',
+      tag: 'participants',
+      summary: 'List the blocked identities of all rooms',
+      description: 'Ordered by room and identity. Blocks that have ended are not listed.',
+      security: 'signed',
+      scopes: ['read', 'rooms'],
+      ofRooms: 'filtered',
+      query: BlockListQuery,
+      success: { 200: { description: 'The blocks', schema: RoomBlockListSchema } },
+      errors: ['storage-unavailable'],
+      handle: async ({ query, caller }) => {
+        const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+        return { status: 200, body: await listBlocksOfRooms(deps, asked) };
+      },
     }),
     defineRoute({
       method: 'DELETE',

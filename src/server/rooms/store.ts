@@ -24,6 +24,8 @@ export interface BlockStore extends RowsOverTime<Block, BlockSubject> {
   countOfKey(keyId: string, now: number): Promise<number>;
   /** Lists the blocks in the order of identity, after `after`. */
   list(query: BlockQuery): Promise<readonly Block[]>;
+  /** Lists the blocks of all rooms, or of those that begin so, by room and identity. */
+  listOfRooms(query: BlocksQuery): Promise<readonly Block[]>;
   /** Ends a block. Returns false when the identity is not blocked at `now`. */
   delete(subject: BlockSubject, now: number): Promise<boolean>;
   /** Lists the identities that are blocked in a room and, according to events, present in it. */
@@ -209,6 +211,11 @@ export interface RoomStores {
   readonly blocks: BlockStore;
   readonly entryDecisions: EntryDecisionStore;
 }
+
+export type BlocksQuery = LastingQuery<BlockSubject> & {
+  /** Only rooms that begin so. */
+  readonly rooms?: RoomPrefixes | undefined;
+};
 
 export type ClosedQuery = LastingQuery<RoomKey> & {
   /** Only rooms that begin so. */

@@ -1,17 +1,22 @@
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import {
   DEFAULT_LANGUAGE,
+  LiveListQuery,
   type LiveStart,
   type LiveStarted,
   LiveStartedSchema,
   LiveStartSchema,
   LiveStoppedSchema,
+  type LiveTranscriptionList,
+  LiveTranscriptionListSchema,
   LiveTranscriptionQuery,
   LiveTranscriptionSchema,
   SpeakerUpdateSchema,
 } from '../../contract/transcription.ts';
 import type { AppendEventsDeps } from '../events/append-events.ts';
 import type { IdGenerator } from '../platform/clock.ts';
+import { pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { WaitForChangeDeps } from '../platform/storage/changes.ts';
 import type { FindPlan } from '../rooms/plans/plans.ts';
@@ -20,7 +25,7 @@ import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-w
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_HEADERS, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
-import { getRoomTranscription, nameSpeakersOfRoom } from './transcriptions.ts';
+import { getRoomTranscription, nameSpeakersOfRoom, toLiveSummary } from './transcriptions.ts';
 
 export type TranscriptionDeps = StartTranscriptionDeps &
   AppendEventsDeps<TranscriptionStores> &
@@ -30,11 +35,13 @@ const LANGUAGE_IGNORED = 'x-transcription-language-ignored';
 
 const IN_ROOM = '/v1/rooms/:roomId/transcription';
 
+const DEFAULT_LIMIT = 50;
+
 const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
 
 /** Live transcription of a room. */
 export function transcriptionRoutes(deps: TranscriptionDeps): readonly Route[] {
-  return [startRoute(deps), stopRoute(deps), readRoute(deps), speakersRoute(deps)];
+  return [startRoute(deps), stopRoute(deps), readRoute(deps), listRoute(deps), speakersRoute(deps)];
 }
 
 function startRoute(deps: TranscriptionDeps): Route {
@@ -115,6 +122,44 @@ function readRoute(deps: TranscriptionDeps): Route {
       return transcriptResponse(await getRoomTranscription(deps, params.roomId, reading), query);
     },
   });
+}
+
+function listRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/transcriptions/live',
+    operationId: 'listLiveTranscriptions',
+    tag: 'transcription',
+    summary: 'List the live transcriptions of all rooms',
+    description: 'The newest first, active or not, without their segments.',
+    security: 'signed',
+    scopes: ['read', 'recordings'],
+    ofRooms: 'filtered',
+    query: LiveListQuery,
+    success: { 200: { description: 'The transcriptions', schema: LiveTranscriptionListSchema } },
+    errors: ['storage-unavailable'],
+    handle: async ({ query, caller }) => {
+      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+      return { status: 200, body: await listLiveTranscriptions(deps, asked) };
+    },
+  });
+}
+
+const readLivePage = pageReader('live-transcriptions');
+
+/** Lists the live transcriptions of all rooms, the newest first. */
+export async function listLiveTranscriptions(
+  { store }: Pick<TranscriptionDeps, 'store'>,
+  {
+    roomId: room,
+    ...asked
+  }: LiveListQuery & { readonly limit: number; readonly rooms: RoomPrefixes | undefined },
+): Promise<LiveTranscriptionList> {
+  const { status, rooms, ...page } = asked;
+  const { rows, nextCursor } = await readLivePage(page, (wanted) =>
+    store.transcriptions.listNewest({ kind: 'live', room, rooms, status, ...wanted }),
+  );
+  return { transcriptions: rows.map(toLiveSummary), nextCursor };
 }
 
 function speakersRoute(deps: TranscriptionDeps): Route {

@@ -66,7 +66,7 @@ export interface TranscriptionStore {
   release(id: string, owner: string): Promise<void>;
   find(id: string): Promise<Transcription | undefined>;
   /** Lists post-call transcriptions by (createdAt, id), the newest first. */
-  listPost(query: TranscriptionQuery): Promise<readonly Transcription[]>;
+  listNewest(query: TranscriptionQuery): Promise<readonly Transcription[]>;
   /** Lists the transcriptions of a room session, live and post-call, the oldest first. */
   listOfSession(roomSid: string, limit: number): Promise<readonly Transcription[]>;
   /** Merges a change into the speaker map; null removes a name. Returns undefined when there is no such transcription. */
@@ -231,7 +231,7 @@ export type PostOutcome =
       readonly errorMessage: string;
     };
 
-export type TranscriptionQuery = {
+export type TranscriptionQuery = Pick<Transcription, 'kind'> & {
   readonly room?: string | undefined;
   /** Only transcriptions of rooms that begin so. */
   readonly rooms?: RoomPrefixes | undefined;

@@ -50,7 +50,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     advancePost: (id, owner, progress) => advancePost(db, { id, owner }, progress),
     recordPostOutcome: (id, owner, outcome) => recordPostOutcome(connection, { id, owner }, outcome),
     find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', sanitizeText(id))),
-    listPost: (query) => listPost(connection, query),
+    listNewest: (query) => listNewest(connection, query),
     listOfSession: (roomSid, limit) => listOfSession(db, roomSid, limit),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
     listEnded: async (before, limit) => {
@@ -212,12 +212,12 @@ function toChanges(outcome: PostOutcome): Partial<TranscriptionRow> {
   return { ...outcome, errorMessage: sanitizeText(outcome.errorMessage) };
 }
 
-async function listPost(
+async function listNewest(
   connection: Connection,
   query: TranscriptionQuery,
 ): Promise<readonly Transcription[]> {
-  const { room, rooms, egressId, status, after, limit } = query;
-  let select = connection.db.selectFrom('transcriptions').selectAll().where('kind', '=', 'post');
+  const { kind, room, rooms, egressId, status, after, limit } = query;
+  let select = connection.db.selectFrom('transcriptions').selectAll().where('kind', '=', kind);
   if (rooms !== undefined) {
     const listed = { table: 'transcriptions', key: 'id', room: 'room' };
     select = select.where((await withinRooms(connection, listed, rooms)).condition);

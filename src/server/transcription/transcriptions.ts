@@ -3,6 +3,7 @@ import type { PostStatus } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import {
+  type LiveSummary,
   type LiveTranscription,
   MAX_SPEAKERS,
   MOST_SEGMENTS,
@@ -159,9 +160,22 @@ export async function listTranscriptions(
   { roomId: room, rooms, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
 ): Promise<PostTranscriptionList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
-    store.transcriptions.listPost({ room, rooms, egressId, status, ...wanted }),
+    store.transcriptions.listNewest({ kind: 'post', room, rooms, egressId, status, ...wanted }),
   );
   return { transcriptions: rows.map(toPost), nextCursor };
+}
+
+export function toLiveSummary(transcription: Transcription): LiveSummary {
+  const { id, room, status, language, createdAt, endedAt } = transcription;
+  return {
+    transcriptionId: id,
+    roomId: room,
+    status: LIVE_STATUSES[status] ?? 'stopped',
+    language,
+    startedAt: new Date(createdAt).toISOString(),
+    stoppedAt: toInstant(endedAt),
+    error: readError(transcription),
+  };
 }
 
 /**
@@ -213,7 +227,7 @@ async function toLive(
   transcription: Transcription,
   { since, after, limit }: LivePage,
 ): Promise<LiveTranscription> {
-  const { id, room, status, language, createdAt, endedAt, options } = transcription;
+  const { id, status, options } = transcription;
   // Reads the interim results first: a segment that becomes final in the meantime is among the finals.
   const current =
     status === 'active' && options.partialResults
@@ -235,13 +249,7 @@ async function toLive(
     interims.filter((segment) => !finalIds.has(segment.id)),
   );
   return {
-    transcriptionId: id,
-    roomId: room,
-    status: LIVE_STATUSES[status] ?? 'stopped',
-    language,
-    startedAt: new Date(createdAt).toISOString(),
-    stoppedAt: toInstant(endedAt),
-    error: readError(transcription),
+    ...toLiveSummary(transcription),
     segments: [...finals.sort(byStart), ...others.map((segment) => ({ ...segment, final: false }))],
     nextCursor: CURSOR.encode(id, position),
     ...(await listWarnings(store, transcription)),

@@ -8,6 +8,7 @@ import './styles/sessions.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import {
   Activity,
+  Ban,
   CalendarClock,
   Captions,
   Cast,
@@ -105,6 +106,12 @@ const LiveTranscription = lazyView(
   async () => (await import('./transcriptions/transcription-view.tsx')).LiveTranscription,
 );
 
+const LiveTranscriptions = lazyView(
+  async () => (await import('./transcriptions/live-view.tsx')).LiveTranscriptions,
+);
+
+const Blocks = lazyView(async () => (await import('./blocks/blocks-view.tsx')).Blocks);
+
 const Webhooks = lazyView(async () => (await import('./webhooks/webhooks-view.tsx')).Webhooks);
 
 const WebhookView = lazyView(async () => (await import('./webhooks/webhook-view.tsx')).WebhookView);
@@ -184,6 +191,7 @@ function Views() {
           {({ id }) => <RecordingView id={decodeURIComponent(id)} key={id} />}
         </Route>
         <Route path="/transcriptions" component={Transcriptions} />
+        <Route path="/transcriptions/live" component={LiveTranscriptions} />
         <Route path="/transcriptions/live/:room">
           {({ room }) => <LiveTranscription room={decodeURIComponent(room)} key={room} />}
         </Route>
@@ -192,6 +200,7 @@ function Views() {
         <Route path="/webhooks/:id">{({ id }) => <WebhookView id={id} key={id} />}</Route>
         <Route path="/ingress" component={Ingress} />
         <Route path="/broadcasts" component={Broadcasts} />
+        <Route path="/blocks" component={Blocks} />
         <Route path="/plans" component={Plans} />
         <Route path="/usage" component={UsageView} />
         <Route path="/keys" component={ApiKeys} />
@@ -289,6 +298,7 @@ const VIEWS: readonly NavigationEntry[] = [
   { path: '/overview', name: 'Overview', Icon: LayoutDashboard },
   { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
   { path: '/plans', name: 'Plans', Icon: CalendarClock },
+  { path: '/blocks', name: 'Blocks', Icon: Ban },
   { path: '/sessions', name: 'Sessions', Icon: History },
   { path: '/recordings', name: 'Recordings', Icon: Film },
   { path: '/broadcasts', name: 'Broadcasts', Icon: Cast },

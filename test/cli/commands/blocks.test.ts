@@ -31,6 +31,12 @@ describe('blocks', () => {
     );
     const { text } = await stack.service.call('GET', '/v1/rooms/demo/blocks');
     expect(JSON.parse((await rtc('blocks ls demo --json')).stdout)).toEqual(JSON.parse(text));
+    expect((await rtc('blocks list')).stdout).toMatch(/^demo\tada\t.*\ndemo\tbob\tforever\t.*\n$/);
+    const everywhere = await stack.service.call('GET', '/v1/blocks?limit=1');
+    expect(everywhere.json).toMatchObject({
+      blocks: [{ roomId: 'demo', identity: 'ada' }],
+      nextCursor: expect.any(String),
+    });
     expect(await rtc('blocks remove demo ada')).toMatchObject({
       code: 0,
       stderr: 'ada may join demo again.\n',

@@ -1,12 +1,19 @@
-import type { Block } from '../../../contract/blocks.ts';
+import type { Block, RoomBlock } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
-import { argument, type Command, defineCommand, existing } from '../../framework/parameters.ts';
+import {
+  argument,
+  type Command,
+  defineCommand,
+  existing,
+  optionalArgument,
+} from '../../framework/parameters.ts';
 import { type Column, done } from '../../terminal/result.ts';
 
 const FIELDS = ['identity', 'blockedAt', 'blockedUntil'] as const satisfies readonly (keyof Block)[];
+const EVERYWHERE_FIELDS = ['roomId', ...FIELDS] as const satisfies readonly (keyof RoomBlock)[];
 
 const COLUMNS: readonly Column<Block>[] = [
   { heading: 'IDENTITY', value: (block) => block.identity, paint: 'name' },
@@ -18,26 +25,37 @@ const COLUMNS: readonly Column<Block>[] = [
   { heading: 'BLOCKED', value: (block) => ({ instantMs: Date.parse(block.blockedAt) }) },
 ];
 
+const ROOM_COLUMN: Column<RoomBlock> = { heading: 'ROOM', value: ({ roomId }) => roomId };
+
 const ROOM = argument('name of the room', { completes: 'rooms' });
 
 const listBlocks = defineCommand({
   noun: 'blocks',
   verb: 'list',
   aliases: ['ls'],
-  summary: 'List the blocked identities of a room',
+  summary: 'List the blocked identities of a room, or of all rooms',
   description: 'The room does not have to be open.',
   needs: 'service',
-  fields: FIELDS,
-  arguments: { room: ROOM },
+  fields: ({ room }) => (room === undefined ? EVERYWHERE_FIELDS : FIELDS),
+  arguments: { room: optionalArgument('name of the room; default: all rooms', { completes: 'rooms' }) },
   options: { limit: LIMIT, watch: WATCH },
   examples: [
     { line: 'rtc blocks list demo', does: 'Who, and until when' },
+    { line: 'rtc blocks list', does: 'In all rooms' },
     { line: 'rtc blocks list demo --json identity,blockedUntil', does: 'As JSON; null means for ever' },
   ],
   isStream: (input) => input.watch,
   async run(context, { room, ...choice }) {
     const client = await context.client();
     const { signal } = context.io;
+    if (room === undefined)
+      return pagedList(context, choice, {
+        name: 'blocks',
+        read: (page) => client.blocks.listEverywhere({ ...page, signal }),
+        columns: [ROOM_COLUMN, ...COLUMNS],
+        identify: ({ roomId, identity }) => `${roomId} ${identity}`,
+        empty: 'Nobody is blocked in any room.',
+      });
     return pagedList(context, choice, {
       name: 'blocks',
       read: (page) => client.blocks.list(room, { ...page, signal }),

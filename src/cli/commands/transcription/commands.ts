@@ -1,18 +1,32 @@
 import { plural } from '../../../contract/amounts.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import type {
-  LiveStart,
-  LiveStarted,
-  LiveStopped,
-  LiveTranscription,
-  Segment,
+import {
+  LIVE_STATES,
+  type LiveStart,
+  type LiveStarted,
+  type LiveStopped,
+  type LiveSummary,
+  type LiveTranscription,
+  type Segment,
 } from '../../../contract/transcription.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
+import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { type Command, defineCommand, existing, flag, listArgument } from '../../framework/parameters.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
+import {
+  type Command,
+  choice,
+  defineCommand,
+  existing,
+  flag,
+  listArgument,
+  notEmpty,
+  option,
+} from '../../framework/parameters.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
-import { type Column, done, nothing, record, text } from '../../terminal/result.ts';
+import { type Column, done, instant, nothing, record, text } from '../../terminal/result.ts';
 import { escapeForTerminal, printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime } from '../../terminal/time.ts';
 import {
@@ -53,6 +67,58 @@ const speakers = defineCommand({
     const client = await context.client();
     await client.transcription.nameSpeakers(room, changes, { signal: context.io.signal });
     return done(`Named ${Object.keys(changes).join(', ')} in ${room}.`);
+  },
+});
+
+const LIVE_FIELDS = [
+  'transcriptionId',
+  'roomId',
+  'status',
+  'language',
+  'startedAt',
+  'stoppedAt',
+  'error',
+] as const satisfies readonly (keyof LiveSummary)[];
+
+const LIVE_LIST: readonly Column<LiveSummary>[] = [
+  { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' },
+  {
+    heading: 'STATUS',
+    value: ({ status }) => status,
+    paint: ({ status }) => (status === 'active' ? 'active' : status === 'failed' ? 'bad' : 'faint'),
+  },
+  { heading: 'LANGUAGE', value: ({ language }) => language },
+  { heading: 'STARTED', value: ({ startedAt }) => instant(startedAt) },
+  { heading: 'STOPPED', value: ({ stoppedAt }) => instant(stoppedAt) },
+  { heading: 'ID', value: ({ transcriptionId }) => transcriptionId },
+];
+
+const listLive = defineCommand({
+  noun: 'transcription',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the live transcriptions of all rooms, newest first',
+  needs: 'service',
+  fields: LIVE_FIELDS,
+  arguments: {},
+  options: {
+    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
+    status: option('--status <status>', 'only these', choice(LIVE_STATES)),
+    limit: LIMIT,
+    watch: WATCH,
+  },
+  examples: [{ line: 'rtc transcription list --status active', does: 'What is being transcribed now' }],
+  isStream: (input) => input.watch,
+  async run(context, { room, status, ...choices }) {
+    const client = await context.client();
+    const { signal } = context.io;
+    return pagedList(context, choices, {
+      name: 'transcriptions',
+      read: (page) => client.transcription.list({ roomId: room, status, ...page, signal }),
+      columns: LIVE_LIST,
+      identify: ({ transcriptionId }) => transcriptionId,
+      empty: 'No room has been transcribed. Start it: rtc transcription start ROOM',
+    });
   },
 });
 
@@ -241,7 +307,7 @@ class Captions {
   }
 }
 
-export const commands: readonly Command[] = [start, stop, get, follow, speakers];
+export const commands: readonly Command[] = [start, stop, get, listLive, follow, speakers];
 
 function greet(terminal: Terminal, { status }: LiveTranscription): void {
   if (status === 'active') printHint(terminal, 'Following. Press Ctrl-C to end.');

@@ -300,10 +300,11 @@ function ingressMethods({ ingress }: LivekitClients, caller: Caller): Pick<Media
         const options = { roomName: room, participantIdentity, participantName };
         return toIngress(await ingress.createIngress(INGRESS_INPUTS[type], options));
       }),
-    listIngress: (filter) =>
-      caller('listIngress', { notFound: 'ingress-not-found', worker }, async () =>
-        (await ingress.listIngress('room' in filter ? { roomName: filter.room } : filter)).map(toIngress),
-      ).catch(emptyIfUnknown),
+    listIngress: ({ ingressId, room }) =>
+      caller('listIngress', { notFound: 'ingress-not-found', worker }, async () => {
+        const filter = { ...(ingressId && { ingressId }), ...(room && { roomName: room }) };
+        return (await ingress.listIngress(filter)).map(toIngress);
+      }).catch(emptyIfUnknown),
     deleteIngress: (ingressId) =>
       caller('deleteIngress', { notFound: 'ingress-not-found', worker }, async () =>
         toIngress(await ingress.deleteIngress(ingressId)),

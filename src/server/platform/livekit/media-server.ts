@@ -135,7 +135,11 @@ export type EgressFilter =
   | { readonly egressId: string }
   | { readonly room: string; readonly active?: boolean };
 
-export type IngressFilter = { readonly ingressId: string } | { readonly room: string };
+/** Without members, all. */
+export type IngressFilter = {
+  readonly ingressId?: string;
+  readonly room?: string;
+};
 
 export type StreamChange = { readonly add: readonly string[]; readonly remove: readonly string[] };
 

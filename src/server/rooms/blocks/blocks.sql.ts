@@ -1,9 +1,10 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type KeyQuota, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
+import { beginsWith } from '../../platform/storage/room-prefixes.ts';
 import { columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
-import type { Block, BlockQuery, BlockStore, BlockSubject } from '../store.ts';
+import type { Block, BlockQuery, BlockStore, BlockSubject, BlocksQuery } from '../store.ts';
 
 type Database = Kysely<Tables>;
 
@@ -30,6 +31,7 @@ export function createBlockStore({ db, changes, dialect, atomically }: Connectio
         .where(lastsAt(now))
         .executeTakeFirst(),
     listLasting: (query) => listLasting(db, query),
+    listOfRooms: (query) => listLasting(db, query),
     lastChange: () => lastChange(db, 'blocks'),
     listChanged: (after, limit) =>
       db
@@ -96,11 +98,9 @@ function countOfKey(keyId: string, now: number) {
   return sql<number>`((${ofKey} and "blockedUntil" is null) + (${ofKey} and "blockedUntil" > ${now}))`;
 }
 
-function listLasting(
-  db: Database,
-  { now, after, limit }: Parameters<BlockStore['listLasting']>[0],
-): Promise<readonly Block[]> {
+function listLasting(db: Database, { now, after, limit, rooms }: BlocksQuery): Promise<readonly Block[]> {
   let select = db.selectFrom('blocks').select(COLUMNS).where(lastsAt(now));
+  if (rooms !== undefined) select = select.where(beginsWith(sql`room`, rooms));
   if (after !== undefined)
     select = select.where(sql<boolean>`(room, identity) > (${after.room}, ${after.identity})`);
   return select.orderBy('room').orderBy('identity').limit(limit).execute();

@@ -1,5 +1,11 @@
-import type { BlockDuration, BlockList, Block as WireBlock } from '../../../contract/blocks.ts';
+import type {
+  BlockDuration,
+  BlockList,
+  RoomBlockList,
+  Block as WireBlock,
+} from '../../../contract/blocks.ts';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { nameFault } from '../../../contract/names.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { type Clock, toInstant } from '../../platform/clock.ts';
@@ -114,6 +120,26 @@ export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): 
     locate: ({ identity }) => [identity] as const,
   });
   return { blocks: rows.map(toWireBlock), nextCursor };
+}
+
+type RoomsBlockPage = Omit<BlockPage, 'room'> & { readonly rooms: RoomPrefixes | undefined };
+
+const ROOMS_CURSOR = cursorCodec('blocks-of-rooms', 'string', 'string');
+
+/** Lists the blocks of all rooms that have not ended. */
+export async function listBlocksOfRooms(
+  { store, clock }: BlockDeps,
+  { rooms, ...page }: RoomsBlockPage,
+): Promise<RoomBlockList> {
+  const { rows, nextCursor } = await readPage(ROOMS_CURSOR, page, {
+    read: ({ after, limit }) => {
+      const [room, identity] = after ?? [];
+      const position = room === undefined || identity === undefined ? undefined : { room, identity };
+      return store.blocks.listOfRooms({ now: clock.now(), after: position, limit, rooms });
+    },
+    locate: ({ room, identity }) => [room, identity] as const,
+  });
+  return { blocks: rows.map((block) => ({ roomId: block.room, ...toWireBlock(block) })), nextCursor };
 }
 
 /** Removes a block. Throws block-not-found. */

@@ -8,6 +8,7 @@ import type { Event } from '../../../contract/events.ts';
 export const KEYS = {
   rooms: () => ['rooms'],
   participants: (room: string) => ['participants', room],
+  allBlocks: () => ['blocks'],
   blocks: (room: string) => ['blocks', room],
   liveTranscription: (room: string) => ['live-transcription', room],
   sessions: () => ['sessions'],
@@ -15,6 +16,7 @@ export const KEYS = {
   transcriptions: () => ['transcriptions'],
   webhooks: () => ['webhooks'],
   deliveries: () => ['deliveries'],
+  /** Without a name, of all rooms. */
   ingress: (room: string) => ['ingress', room],
   keys: () => ['keys'],
   plans: () => ['plans'],
@@ -40,6 +42,7 @@ export function keysOfEvent({ event, room }: Event): readonly (readonly string[]
   if (event.startsWith('egress_') || event.startsWith('recording_')) return [...all, KEYS.recordings()];
   if (event.startsWith('broadcast_')) return [...all, KEYS.broadcasts()];
   if (event.startsWith('transcription_')) return [...all, KEYS.transcriptions()];
-  if (event.startsWith('ingress_') && room !== null) return [...all, KEYS.ingress(room.name)];
+  if (event.startsWith('ingress_') && room !== null)
+    return [...all, KEYS.ingress(room.name), KEYS.ingress('')];
   return all;
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Copy, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { INGRESS_TYPES, type IngressType } from '../../../contract/choices.ts';
 import type { Ingress as IngressRecord } from '../../../contract/ingress.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
@@ -24,34 +24,33 @@ export function Ingress() {
   const room = useDebounced(typed.trim());
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: KEYS.ingress(room),
-    queryFn: () => client.ingress.list(room),
-    enabled: room !== '',
+    queryFn: () => (room === '' ? client.ingress.listEverywhere() : client.ingress.list(room)),
     refetchInterval: ({ state }) => (state.data?.ingress.some(isStreaming) === true ? STREAMING_MS : false),
   });
   return (
     <View
       title="Ingress"
-      note={data === undefined ? undefined : `${data.ingress.length} of ${room}`}
-      command={writeCommand('ingress', 'list', room === '' ? 'ROOM' : room)}
+      note={data === undefined ? undefined : `${data.ingress.length} of ${room === '' ? 'all rooms' : room}`}
+      command={writeCommand('ingress', 'list', room === '' ? undefined : room)}
       actions={room === '' ? undefined : <CreateIngress room={room} />}
     >
       <RoomField value={typed} onChange={(name) => setParameters({ room: name }, { replace: true })} />
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {room !== '' && data === undefined && error === null && isFetching && <Loading />}
-      {room === '' && (
+      {data === undefined && error === null && isFetching && <Loading />}
+      {room === '' && data?.ingress.length === 0 && (
         <Empty title="Stream into a room">
           <p>
             Name a room, then create an address for OBS or another program. The room need not be open yet.
           </p>
         </Empty>
       )}
-      {data?.ingress.length === 0 && (
+      {room !== '' && data?.ingress.length === 0 && (
         <Empty title={`Nothing streams into ${room}`}>
           <p>Create an ingress: it says what to type into OBS.</p>
         </Empty>
       )}
       {data?.ingress.map((ingress) => (
-        <IngressCard key={ingress.ingressId} ingress={ingress} />
+        <IngressCard key={ingress.ingressId} ingress={ingress} isOfAll={room === ''} />
       ))}
     </View>
   );
@@ -81,7 +80,13 @@ function RoomField({ value, onChange }: FieldProps) {
   );
 }
 
-function IngressCard({ ingress }: { readonly ingress: IngressRecord }) {
+type CardProps = {
+  readonly ingress: IngressRecord;
+  /** Whether the cards are those of all rooms, and name them. */
+  readonly isOfAll: boolean;
+};
+
+function IngressCard({ ingress, isOfAll }: CardProps) {
   const { ingressId, participantName, participantIdentity, roomName, url, streamKey, inputType } = ingress;
   const { word, tone, error } = readState(ingress);
   const tracks = describeTracks(ingress);
@@ -108,6 +113,11 @@ function IngressCard({ ingress }: { readonly ingress: IngressRecord }) {
           <Trash2 aria-hidden /> Delete
         </ChangeButton>
       </div>
+      {isOfAll && (
+        <p>
+          Room <Link href={`/rooms/${encodeURIComponent(roomName)}`}>{roomName}</Link>
+        </p>
+      )}
       {error !== '' && <p className="faint">{error}</p>}
       {tracks.map((track) => (
         <p key={track}>{track}</p>

@@ -39,6 +39,11 @@ export function Transcriptions() {
           ? writeCommand('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))
           : writeCommand('transcriptions', 'search', words)
       }
+      actions={
+        <Link className="button" href="/transcriptions/live">
+          Live, of all rooms
+        </Link>
+      }
       isFilled
     >
       <div className="filters">

@@ -426,6 +426,7 @@ function describeWithRedis(open: Open): void {
     expect(ids.sort()).toEqual([rtmp.ingressId, whip.ingressId].sort());
     expect(await server.deleteIngress(rtmp.ingressId)).toMatchObject({ ingressId: rtmp.ingressId });
     expect(await server.listIngress({ room })).toEqual([whip]);
+    expect(await server.listIngress({})).toContainEqual(whip);
     expect(await server.listIngress({ ingressId: whip.ingressId })).toEqual([whip]);
     expect(await server.listIngress({ ingressId: rtmp.ingressId })).toEqual([]);
     expect(await catchFailure(server.deleteIngress(rtmp.ingressId))).toMatchObject({

@@ -35,6 +35,25 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
       expect(await find(1500, 'demo', 'Ada')).toBeUndefined();
     });
 
+    it('are listed over all rooms, or those that begin so, by room and identity', async () => {
+      for (const [room, identity] of [
+        ['b-1', 'ada'],
+        ['a-1', 'eve'],
+        ['a-1', 'bob'],
+      ] as const)
+        await store.blocks.save(block({ room, identity }));
+      await store.blocks.save(block({ room: 'a-2', blockedUntil: 1400 }));
+      const page = { now: 1500, after: undefined, limit: 10 };
+      const names = (blocks: readonly Block[]) => blocks.map(({ room, identity }) => `${room} ${identity}`);
+      expect(names(await store.blocks.listOfRooms(page))).toEqual(['a-1 bob', 'a-1 eve', 'b-1 ada']);
+      expect(names(await store.blocks.listOfRooms({ ...page, rooms: ['a-'] }))).toEqual([
+        'a-1 bob',
+        'a-1 eve',
+      ]);
+      const after = { room: 'a-1', identity: 'bob' };
+      expect(names(await store.blocks.listOfRooms({ ...page, after, limit: 1 }))).toEqual(['a-1 eve']);
+    });
+
     it('last forever, also for other instances', async () => {
       await store.blocks.save(block({ blockedUntil: null }));
       const other = await testDatabase.open();

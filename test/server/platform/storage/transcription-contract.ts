@@ -342,7 +342,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
           ),
         );
         expect(queued.filter(({ isNew }) => isNew)).toHaveLength(1);
-        expect(await transcriptions.listPost({ limit: 100 })).toHaveLength(1);
+        expect(await transcriptions.listNewest({ kind: 'post', limit: 100 })).toHaveLength(1);
       });
 
       it('is claimed when it is due, and is processing then', async () => {
@@ -435,7 +435,9 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
       it('is not live, and is not listed with live ones', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.enqueuePost(post('tr_2'));
-        expect((await transcriptions.listPost({ limit: 9 })).map(({ id }) => id)).toEqual(['tr_2']);
+        expect((await transcriptions.listNewest({ kind: 'post', limit: 9 })).map(({ id }) => id)).toEqual([
+          'tr_2',
+        ]);
         expect(await transcriptions.claimPost(claim({ limit: 9 }))).toMatchObject([{ id: 'tr_2' }]);
         expect(await transcriptions.claimLive(claim({ limit: 9 }))).toMatchObject([{ id: 'tr_1' }]);
         await transcriptions.stopLive('tr_1', 1);
@@ -476,24 +478,29 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
       const listIds = (listed: readonly Transcription[]) => listed.map(({ id }) => id);
 
       it('has the newest first, in pages that continue after a row', async () => {
-        const first = await transcriptions.listPost({ limit: 2 });
+        const first = await transcriptions.listNewest({ kind: 'post', limit: 2 });
         expect(listIds(first)).toEqual(['tr_d', 'tr_c']);
-        expect(listIds(await transcriptions.listPost({ limit: 9, after: first[1] }))).toEqual([
-          'tr_b',
-          'tr_a',
-        ]);
+        expect(listIds(await transcriptions.listNewest({ kind: 'post', limit: 9, after: first[1] }))).toEqual(
+          ['tr_b', 'tr_a'],
+        );
       });
 
       it('is filtered by room, egress and status', async () => {
         await transcriptions.claimPost(claim({ now: 1000 }));
-        expect(listIds(await transcriptions.listPost({ limit: 9, room: 'demo' }))).toEqual([
+        expect(listIds(await transcriptions.listNewest({ kind: 'post', limit: 9, room: 'demo' }))).toEqual([
           'tr_d',
           'tr_c',
           'tr_a',
         ]);
-        expect(listIds(await transcriptions.listPost({ limit: 9, egressId: 'EG_2' }))).toEqual(['tr_b']);
-        expect(listIds(await transcriptions.listPost({ limit: 9, status: 'processing' }))).toEqual(['tr_a']);
-        expect(await transcriptions.listPost({ limit: 9, room: 'other', status: 'processing' })).toEqual([]);
+        expect(
+          listIds(await transcriptions.listNewest({ kind: 'post', limit: 9, egressId: 'EG_2' })),
+        ).toEqual(['tr_b']);
+        expect(
+          listIds(await transcriptions.listNewest({ kind: 'post', limit: 9, status: 'processing' })),
+        ).toEqual(['tr_a']);
+        expect(
+          await transcriptions.listNewest({ kind: 'post', limit: 9, room: 'other', status: 'processing' }),
+        ).toEqual([]);
       });
     });
 

@@ -68,7 +68,7 @@ const processes: RunningPart[] = [];
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.close()));
   await Promise.all(processes.splice(0).map((part) => part.close()));
-  for (const { id, endedAt } of await stage.store.transcriptions.listPost({ limit: 1000 })) {
+  for (const { id, endedAt } of await stage.store.transcriptions.listNewest({ kind: 'post', limit: 1000 })) {
     if (endedAt === null) await stage.store.transcriptions.delete(id);
   }
 });

@@ -202,6 +202,7 @@ async function transcribe({ recorder, store, receiver }: Scene, recordingId: str
     segment('seg_4bPp8Vi9S6DdAbCd', { text: 'Good morning.', startedAt: now + 1500, endedAt: now + 2750 }),
   ]);
   await recorder.send('deleteTranscription', { path: { transcriptionId }, fails: 'conflict' });
+  await recorder.send('listLiveTranscriptions');
   await recorder.send('nameSpeakers', { path: ROOM, body: names });
   await recorder.send('getTranscription', { path: ROOM });
   await recorder.send('stopTranscription', { path: ROOM });
@@ -233,6 +234,7 @@ async function stream({ recorder, stage, receiver }: Scene): Promise<void> {
   await receiver.waitFor(
     ({ body }) => body.event === 'participant_left' && body.participant?.identity === 'camera-1',
   );
+  await recorder.send('listIngressOfRooms');
   await recorder.send('deleteIngress', { path: { ...ROOM, ingressId } });
 }
 
@@ -305,6 +307,7 @@ async function keepOut(recorder: ExchangeRecorder): Promise<void> {
     query: { block: '3600' },
   });
   await recorder.send('listBlocks', { path: ROOM });
+  await recorder.send('listBlocksOfRooms');
   await recorder.send('createToken', { body: TOKEN, fails: 'participant-blocked' });
   await recorder.send('removeBlock', { path });
   await recorder.send('removeBlock', { path, fails: 'block-not-found' });

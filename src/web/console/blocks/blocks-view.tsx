@@ -1,0 +1,110 @@
+import { Link } from 'wouter';
+import type { RoomBlock } from '../../../contract/blocks.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
+import type { TableColumn } from '../parts/data-table.tsx';
+import type { Cells } from '../parts/find-and-save.tsx';
+import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { Ago, Clock } from '../parts/time.tsx';
+
+const PAGE_SIZE = 200;
+
+/** Who is kept out of which room. */
+export function Blocks() {
+  return (
+    <ListView
+      title="Blocks"
+      what="blocks"
+      command="rtc blocks list"
+      queryKey={KEYS.allBlocks()}
+      read={async (cursor) => {
+        const { blocks, nextCursor } = await client.blocks.listEverywhere({ limit: PAGE_SIZE, cursor });
+        return { items: blocks, nextCursor };
+      }}
+      columns={COLUMNS}
+      cells={CELLS}
+      getId={toId}
+      empty={{
+        title: 'Nobody is blocked',
+        text: 'Who is removed from a room may be blocked: for a time, or until you lift the block here.',
+      }}
+      panel={(block) => ({ title: block.identity, content: <BlockDetails block={block} /> })}
+    />
+  );
+}
+
+function toId({ roomId, identity }: RoomBlock): string {
+  return JSON.stringify([roomId, identity]);
+}
+
+function BlockDetails({
+  block: { roomId, identity, blockedAt, blockedUntil },
+}: {
+  readonly block: RoomBlock;
+}) {
+  return (
+    <>
+      <Details
+        rows={{
+          Room: <Link href={`/rooms/${encodeURIComponent(roomId)}`}>{roomId}</Link>,
+          Blocked: <Clock at={blockedAt} />,
+          Until: blockedUntil === null ? 'For ever' : <Clock at={blockedUntil} />,
+        }}
+      />
+      <div className="actions">
+        <ChangeButton
+          change={() => ({
+            question: `Let ${identity} into ${roomId} again?`,
+            consequence: 'From now on this identity gets tokens for the room.',
+            verb: 'Lift the block',
+            command: writeCommand('blocks', 'remove', roomId, identity),
+            run: () => client.blocks.remove(roomId, identity),
+          })}
+        >
+          Lift the block
+        </ChangeButton>
+      </div>
+    </>
+  );
+}
+
+const COLUMNS: readonly TableColumn<RoomBlock>[] = [
+  {
+    id: 'identity',
+    heading: 'Identity',
+    width: 'minmax(7rem, 1.5fr)',
+    sortBy: ({ identity }) => identity,
+    cell: (block) => <OpenButton id={toId(block)}>{block.identity}</OpenButton>,
+  },
+  {
+    id: 'room',
+    heading: 'Room',
+    width: 'minmax(7rem, 1.5fr)',
+    sortBy: ({ roomId }) => roomId,
+    cell: ({ roomId }) => roomId,
+  },
+  {
+    id: 'until',
+    heading: 'Until',
+    width: 'minmax(6rem, 1fr)',
+    sortBy: ({ blockedUntil }) => blockedUntil ?? '9',
+    cell: ({ blockedUntil }) => (blockedUntil === null ? 'For ever' : <Ago at={blockedUntil} />),
+  },
+  {
+    id: 'blocked',
+    heading: 'Blocked',
+    width: 'minmax(6rem, 1fr)',
+    isSecondary: true,
+    sortBy: ({ blockedAt }) => blockedAt,
+    cell: ({ blockedAt }) => <Ago at={blockedAt} />,
+  },
+];
+
+const CELLS: Cells<RoomBlock> = {
+  room: ({ roomId }) => roomId,
+  identity: ({ identity }) => identity,
+  blockedAt: ({ blockedAt }) => blockedAt,
+  blockedUntil: ({ blockedUntil }) => blockedUntil,
+};
