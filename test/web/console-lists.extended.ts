@@ -36,6 +36,63 @@ describe('keys, plans, broadcasts and usage in the console', () => {
     await stack?.close();
   });
 
+  it('finds views, commands, rooms and people by keys alone, and shows the keys', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.getByRole('heading', { name: 'Rooms' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByText('Show these keys').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    expect(await page.getByLabel('Find a room').evaluate('document.activeElement.ariaLabel')).toBe(
+      'Find a room',
+    );
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'Usage' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.type('usage');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('ada');
+    await page.getByRole('option', { name: 'ada in demo-1' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/rooms/demo-1');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('wh_unknown-id');
+    await page.getByRole('option', { name: 'Webhook wh_unknown-id' }).click();
+    await page.waitForURL('**/webhooks/wh_unknown-id');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('make a pl');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('Make a plan').waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    await page.keyboard.press('Escape');
+    expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
+    await window.close();
+  });
+
+  it('lists blocks over all rooms, and lifts one', async () => {
+    await client.participants.remove('demo-1', 'mallory', { block: 'forever' });
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.getByRole('link', { name: 'Blocks' }).click();
+    await page.getByRole('button', { name: 'mallory' }).click();
+    const panel = page.getByRole('complementary', { name: 'mallory' });
+    await expectAccessible(page);
+    await panel.getByRole('button', { name: 'Lift the block' }).click();
+    await confirm(page, 'Lift the block');
+    await page.getByText('Nobody is blocked').waitFor();
+    await page.goto(readView(console, '/transcriptions/live'));
+    await page.getByText('No room has been transcribed').waitFor();
+    await expectAccessible(page);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
   it('creates a key with rooms and limits, shows its secret once, and revokes it', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);

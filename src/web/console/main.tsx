@@ -42,6 +42,7 @@ import { Empty, Loading } from './parts/view.tsx';
 import { RoomView } from './rooms/room-view.tsx';
 import { Rooms } from './rooms/rooms-view.tsx';
 import { ConsoleProvider, useConsole } from './shell/console-state.tsx';
+import { Shortcuts } from './shell/shortcuts.tsx';
 
 const container = document.getElementById('page');
 
@@ -143,6 +144,7 @@ function App() {
           <span className="brand">
             rtc <span className="faint">console</span>
           </span>
+          <Shortcuts views={VIEWS} />
           <ServiceBadge />
         </header>
         <Navigation />

@@ -93,6 +93,13 @@ describe('rtc transcription', () => {
       await ok(['transcription', 'get', room], { terminals: ['stdout'] }),
     );
     expect(terminal).toMatch(/1:01\s+Countess = A\s+Good morning\./);
+    const list = ['transcription', 'list', '--room', room, '--json'];
+    const summary = { transcriptionId: started.transcriptionId, roomId: room, language: 'it', error: null };
+    expect(JSON.parse(await ok([...list, '--status', 'active']))).toMatchObject({
+      transcriptions: [{ ...summary, status: 'active', stoppedAt: null }],
+      nextCursor: null,
+    });
+    expect(JSON.parse(await ok([...list, '--status', 'stopped'])).transcriptions).toEqual([]);
     const stopped = JSON.parse(await ok(['transcription', 'stop', room, '--json']));
     expect(stopped).toMatchObject({ transcriptionId: started.transcriptionId, segmentCount: 1 });
     const api = await stage.service.call('GET', `/v1/rooms/${room}/transcription`);

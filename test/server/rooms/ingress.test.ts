@@ -67,6 +67,15 @@ describe('ingress with Redis', () => {
     expect((await list(room)).map((each) => each.ingressId)).toEqual([second.ingressId]);
   });
 
+  it('is listed with those of all rooms', async () => {
+    const rooms = [`all-${randomUUID()}`, `all-${randomUUID()}`];
+    for (const room of rooms) await create(room);
+    const { ingress } = (await service.call('GET', '/v1/ingress')).json as IngressList;
+    expect(ingress.map(({ roomName }) => roomName)).toEqual(expect.arrayContaining(rooms));
+    const first = (await service.call('GET', '/v1/ingress?limit=1')).json as IngressList;
+    expect(first).toMatchObject({ ingress: [ingress[0]], nextCursor: expect.any(String) });
+  });
+
   it('is listed by id in pages', async () => {
     const room = `paged-${randomUUID()}`;
     const ids: string[] = [];

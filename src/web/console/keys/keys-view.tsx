@@ -147,6 +147,7 @@ function CreateKey() {
   return (
     <ChangeButton
       className="primary"
+      action="create"
       change={() => {
         draft.current = EMPTY;
         return {

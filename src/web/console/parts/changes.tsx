@@ -11,6 +11,7 @@ import {
 import { useConsole } from '../shell/console-state.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Problem } from './problem.tsx';
+import { useAddress } from './use-address.ts';
 
 /** A change of the service, which is confirmed first, as in the command line. */
 export type Change = {
@@ -136,6 +137,8 @@ function RunButton({ change, isRunning, isDisabled }: RunProps) {
 
 type ButtonProps = {
   readonly change: () => Change;
+  /** The value of `do` in the address that opens the dialog, so that it can be led to. */
+  readonly action?: string;
   readonly label?: string;
   readonly className?: string;
   readonly isDisabled?: boolean;
@@ -143,9 +146,24 @@ type ButtonProps = {
 };
 
 /** A button that opens the dialog of a change; disabled in a read-only console. */
-export function ChangeButton({ change, label, className, isDisabled = false, children }: ButtonProps) {
+export function ChangeButton({
+  change,
+  action,
+  label,
+  className,
+  isDisabled = false,
+  children,
+}: ButtonProps) {
   const { isReadOnly } = useConsole().info;
   const ask = useAsk();
+  const address = useAddress();
+  const isLedTo = action !== undefined && address.read('do') === action && !isReadOnly;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the dialog opens once for an address
+  useEffect(() => {
+    if (!isLedTo) return;
+    address.change({ do: undefined });
+    ask(change());
+  }, [isLedTo]);
   return (
     <button
       type="button"

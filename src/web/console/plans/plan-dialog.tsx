@@ -134,7 +134,7 @@ export function PlanButton({ plan }: { readonly plan?: Plan }) {
   const draft = useRef(initial);
   return (
     <ChangeButton
-      {...(plan === undefined ? { className: 'primary' } : {})}
+      {...(plan === undefined ? { className: 'primary', action: 'create' } : {})}
       change={() => {
         draft.current = initial;
         return {

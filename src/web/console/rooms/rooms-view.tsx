@@ -125,6 +125,7 @@ function CreateRoom() {
   return (
     <ChangeButton
       className="primary"
+      action="create"
       change={() => {
         draft.current = EMPTY;
         return {

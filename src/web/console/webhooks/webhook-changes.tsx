@@ -29,6 +29,7 @@ export function CreateWebhook() {
   return (
     <ChangeButton
       className="primary"
+      action="create"
       change={() => ({
         question: 'Register a webhook',
         fields: (
