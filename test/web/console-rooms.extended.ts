@@ -334,6 +334,14 @@ describe('rooms and events in the console', () => {
     await stage.stopService();
     await page.getByText('Service away').waitFor();
     await page.getByText('They go on by themselves when it is back.').waitFor();
+    const failed = page.waitForResponse(
+      (response) => response.url().includes('/v1/webhooks') && response.status() === 503,
+    );
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await failed;
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    await page.getByRole('link', { name: 'Rooms', exact: true }).click();
     await stage.startService();
     await page.getByText('Live', { exact: true }).waitFor();
     await client.rooms.create({ name: 'after' });

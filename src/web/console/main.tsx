@@ -36,7 +36,7 @@ import type { Connection } from './api/live-events.ts';
 import { Events } from './events/events-view.tsx';
 import { READER_LANGUAGE, say } from './fiscal/reader-language.ts';
 import { ChangeProvider } from './parts/changes.tsx';
-import { EndIsShown, Problem } from './parts/problem.tsx';
+import { Problem, ShownFault } from './parts/problem.tsx';
 import { Status, type Tone } from './parts/status.tsx';
 import { Empty, Loading } from './parts/view.tsx';
 import { RoomView } from './rooms/room-view.tsx';
@@ -150,9 +150,9 @@ function App() {
         <Navigation />
         <main id="view" tabIndex={-1}>
           <Banner />
-          <EndIsShown value={connection === 'ended'}>
+          <ShownFault value={connection === 'ended' || connection === 'away' ? connection : undefined}>
             <Views />
-          </EndIsShown>
+          </ShownFault>
         </main>
       </div>
     </ChangeProvider>

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
+import { RtcError } from '../../../client/rtc-error.ts';
 import type { WebhookStats } from '../../../contract/deliveries.ts';
 import type { Recording } from '../../../contract/recordings.ts';
 import type { Room } from '../../../contract/rooms.ts';
@@ -46,7 +47,7 @@ export function Overview() {
           <h2 id="deliveries-now">
             <Link href="/webhooks">Deliveries</Link>
           </h2>
-          <DeliveryFigures stats={facts.stats} />
+          <DeliveryFigures stats={facts.stats} isCounting={facts.isCounting} />
         </section>
         <section className="card" aria-labelledby="minutes-title">
           <h2 id="minutes-title">
@@ -69,6 +70,8 @@ type Facts = {
   readonly rooms: readonly Room[] | undefined;
   readonly sessions: Sessions | undefined;
   readonly stats: readonly Counted[];
+  /** Whether the deliveries of a webhook are still being counted. */
+  readonly isCounting: boolean;
   readonly failedRecordings: readonly Recording[];
   readonly checks: readonly Check[] | undefined;
   readonly errors: readonly unknown[];
@@ -106,11 +109,19 @@ function useFacts(periodMs: number): Facts {
       const stats = counts[index]?.data;
       return stats === undefined ? [] : [{ webhook, stats }];
     }),
+    isCounting: webhooks.data === undefined || counts.some(({ isPending }) => isPending),
     failedRecordings: (recordings.data?.recordings ?? []).filter(
       ({ status, endedAt }) => (status === 'failed' || status === 'aborted') && (endedAt ?? '') >= begin,
     ),
     checks: checks.data,
-    errors: [rooms, sessions, webhooks, recordings].flatMap(({ error }) => error ?? []),
+    // One fault of the service fails several requests alike, and is told once.
+    errors: [
+      ...new Map(
+        [rooms, sessions, webhooks, recordings].flatMap(({ error }) =>
+          error === null ? [] : [[toReason(error), error]],
+        ),
+      ).values(),
+    ],
   };
 }
 
@@ -222,8 +233,14 @@ function Wrong({ mark, href, children }: WrongProps) {
   );
 }
 
-function DeliveryFigures({ stats }: Pick<Facts, 'stats'>) {
-  if (stats.length === 0) return <p className="faint">No webhook is registered, or none has been counted.</p>;
+function toReason(error: Error): string {
+  return error instanceof RtcError ? error.reason : error.message;
+}
+
+/** The space of the plot is kept while it is being read, so that nothing below moves. */
+function DeliveryFigures({ stats, isCounting }: Pick<Facts, 'stats' | 'isCounting'>) {
+  if (stats.length === 0 && !isCounting)
+    return <p className="faint">No webhook is registered, or none has been counted.</p>;
   const all = stats.map((each) => each.stats);
   const sum = (name: 'delivered' | 'failed' | 'pending') =>
     all.reduce((total, each) => total + each[name], 0).toLocaleString();

@@ -9,11 +9,22 @@ import {
 } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from 'react';
+import {
+  type CSSProperties,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Link } from 'wouter';
 
 const FEATURES = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns });
 const ROW_HEIGHT = 44;
+/** In a table as narrow as a telephone a row has two lines: what it is and its state, and then the rest. */
+const FOLDED_HEIGHT = 68;
+const FOLDED_BELOW_PX = 480;
 /** Height of the head with its line, and of the frame. */
 const HEAD_HEIGHT = ROW_HEIGHT + 3;
 /** Rows beyond the visible ones, so that fast scrolling shows no gap. */
@@ -52,10 +63,10 @@ export function DataTable<Row extends object>(props: Props<Row>) {
   const data = useMemo(() => [...rows], [rows]);
   const table = useTable({ features: FEATURES, columns: definitions, data, getRowId: getId });
   const sorted = table.getRowModel().rows;
-  const { scroller, height, items } = useVisibleRows(sorted, onEnd);
+  const { scroller, height, items, isFolded } = useVisibleRows(sorted, onEnd);
   return (
     <div
-      className="table-scroll"
+      className={isFolded ? 'table-scroll table-folded' : 'table-scroll'}
       ref={scroller}
       style={{ '--whole': `${height + HEAD_HEIGHT}px` } as CSSProperties}
     >
@@ -91,19 +102,36 @@ export function DataTable<Row extends object>(props: Props<Row>) {
 /** The rows that are drawn; `onEnd` is called when they come near the end. */
 function useVisibleRows(sorted: readonly { readonly id: string }[], onEnd: (() => void) | undefined) {
   const scroller = useRef<HTMLDivElement>(null);
+  const isFolded = useIsFolded(scroller);
   const virtualizer = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => (isFolded ? FOLDED_HEIGHT : ROW_HEIGHT),
     getItemKey: (index) => sorted[index]?.id ?? index,
     overscan: OVERSCAN,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows are measured again when they are folded
+  useEffect(() => virtualizer.measure(), [isFolded]);
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= sorted.length - ROWS_BEFORE_END) onEnd?.();
   }, [last, sorted.length, onEnd]);
-  return { scroller, height: virtualizer.getTotalSize(), items };
+  return { scroller, height: virtualizer.getTotalSize(), items, isFolded };
+}
+
+/** Whether the table is too narrow for columns. */
+function useIsFolded(scroller: RefObject<HTMLDivElement | null>): boolean {
+  const [isFolded, setFolded] = useState(() => window.innerWidth < FOLDED_BELOW_PX);
+  useEffect(() => {
+    if (scroller.current === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry !== undefined) setFolded(entry.contentRect.width < FOLDED_BELOW_PX);
+    });
+    observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, [scroller]);
+  return isFolded;
 }
 
 /** The widths of all columns, and of those that a narrow table has. */
@@ -157,7 +185,7 @@ function BodyRow<Row>({ columns, row, index, start, isSelected, onSelect }: Body
       style={{ transform: `translateY(${start}px)` }}
     >
       {columns.map((column) => (
-        <td key={column.id} className={cellClass(column)}>
+        <td key={column.id} className={cellClass(column)} data-heading={column.heading}>
           {column.cell(row)}
         </td>
       ))}

@@ -5,13 +5,14 @@ import { RtcError } from '../../../client/rtc-error.ts';
 
 type Props = { readonly error: unknown; readonly onRetry?: (() => void) | undefined };
 
-/** Whether the page already says above its view that the command line has ended. The view does not repeat it then. */
-export const EndIsShown = createContext(false);
+/** The fault that the page already shows above its view, which does not repeat it: nobody answers any more, or for a while. */
+export const ShownFault = createContext<'ended' | 'away' | undefined>(undefined);
 
 /** An error of the service: its text, each invalid field, what to do, and the id to find it in the log. */
 export function Problem({ error, onRetry }: Props) {
-  const endIsShown = useContext(EndIsShown);
-  if (endIsShown && hasEnded(error)) return null;
+  const shown = useContext(ShownFault);
+  if (shown === 'ended' && hasEnded(error)) return null;
+  if (shown === 'away' && isWithoutAnswer(error)) return null;
   const { title, fields, hint, requestId } = describe(error);
   return (
     <div className="problem" role="alert">
@@ -50,6 +51,11 @@ type Described = {
 
 function hasEnded(error: unknown): boolean {
   return error instanceof RtcError && error.code === 'unreachable';
+}
+
+/** Whether the command line got no answer of the service, which would have had the id of the request. */
+function isWithoutAnswer(error: unknown): boolean {
+  return error instanceof RtcError && error.status === 503 && error.requestId === undefined;
 }
 
 function describe(error: unknown): Described {
