@@ -82,6 +82,38 @@ describe('pictures of every view', () => {
         prepare: (page) => page.getByRole('button', { name: 'Remove Alan Turing' }).click(),
       },
       'room-closed': { path: '/rooms/nowhere', awaits: 'This room is not open' },
+      plans: {
+        path: '/plans',
+        awaits: 'lessons',
+        prepare: (page) => page.getByRole('button', { name: 'visit', exact: true }).click(),
+      },
+      blocks: { path: '/blocks', awaits: 'mallory' },
+      broadcasts: { path: '/broadcasts', awaits: 'all-hands' },
+      usage: {
+        path: '/usage',
+        awaits: 'Participant minutes by day',
+        prepare: async (page) => {
+          await page.getByRole('img', { name: /^Participant minutes/ }).waitFor();
+        },
+      },
+      keys: {
+        path: '/keys',
+        awaits: 'booking back end',
+        prepare: (page) => page.getByRole('button', { name: 'Acme school' }).click(),
+      },
+      search: {
+        path: '/rooms',
+        awaits: 'weekly-review',
+        prepare: async (page) => {
+          await page.keyboard.press('Control+k');
+          await page.keyboard.type('ada');
+          await page
+            .getByRole('option', { name: /^Ada Lovelace/ })
+            .first()
+            .waitFor();
+        },
+      },
+      'live-list': { path: '/transcriptions/live', awaits: 'weekly-review' },
       sessions: { path: '/sessions', awaits: 'monday-stand-up' },
       session: { path: `/sessions/${sessionId}`, awaits: 'EG_' },
       recordings: { path: '/recordings', awaits: 'weekly-review' },

@@ -75,6 +75,7 @@ export async function startShowcase(): Promise<Showcase> {
   await stack.media.control.join('weekly-review', { identity: 'grace', name: 'Grace Hopper' });
   const recordingId = await record(client, { dataDir, recordingDir: stack.recordingDir });
   stack.media.control.leave('weekly-review', 'alan');
+  await addKeysAndPlans(client);
   const [session] = (await client.sessions.list({ roomId: 'weekly-review' })).sessions;
   return {
     stack,
@@ -90,6 +91,19 @@ export async function startShowcase(): Promise<Showcase> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function addKeysAndPlans(client: RtcClient): Promise<void> {
+  const limits = { rooms: 20, minutesPerMonth: 100_000 };
+  await client.keys.create({ name: 'Acme school', scopes: ['admin'], rooms: ['acme-'], limits });
+  await client.keys.create({ name: 'booking back end', scopes: ['tokens', 'read'] });
+  await client.plans.put('lessons', { prefix: 'acme-lesson-', maxDuration: 3600, soloTimeout: 600 });
+  await client.plans.put('visit', {
+    room: 'visit-7',
+    opensAt: '2099-01-31T09:00:00.000Z',
+    closesAt: '2099-01-31T09:30:00.000Z',
+  });
+  await client.broadcasts.start('all-hands', { hls: {} });
 }
 
 async function openRooms({ media }: Stack, client: RtcClient): Promise<void> {
