@@ -197,24 +197,7 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
         }),
       }),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/v1/blocks',
-      operationId: 'listBlocksOfRooms',
-      tag: 'participants',
-      summary: 'List the blocked identities of all rooms',
-      description: 'Ordered by room and identity. Blocks that have ended are not listed.',
-      security: 'signed',
-      scopes: ['read', 'rooms'],
-      ofRooms: 'filtered',
-      query: BlockListQuery,
-      success: { 200: { description: 'The blocks', schema: RoomBlockListSchema } },
-      errors: ['storage-unavailable'],
-      handle: async ({ query, caller }) => {
-        const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-        return { status: 200, body: await listBlocksOfRooms(deps, asked) };
-      },
-    }),
+    blocksOfRoomsRoute(deps),
     defineRoute({
       method: 'DELETE',
       path: '/v1/rooms/:roomId/blocks/:participantId',
@@ -233,4 +216,25 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
       },
     }),
   ];
+}
+
+function blocksOfRoomsRoute(deps: BlockDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/blocks',
+    operationId: 'listBlocksOfRooms',
+    tag: 'participants',
+    summary: 'List the blocked identities of all rooms',
+    description: 'Ordered by room and identity. Blocks that have ended are not listed.',
+    security: 'signed',
+    scopes: ['read', 'rooms'],
+    ofRooms: 'filtered',
+    query: BlockListQuery,
+    success: { 200: { description: 'The blocks', schema: RoomBlockListSchema } },
+    errors: ['storage-unavailable'],
+    handle: async ({ query, caller }) => {
+      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
+      return { status: 200, body: await listBlocksOfRooms(deps, asked) };
+    },
+  });
 }

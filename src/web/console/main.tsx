@@ -173,16 +173,7 @@ function Views() {
           <Redirect to="/overview" replace />
         </Route>
         <Route path="/overview" component={Overview} />
-        <Route path="/explain/:kind/:id">
-          {({ kind, id }) => {
-            const known = SUBJECT_KINDS.find((each) => each === kind);
-            return known === undefined ? (
-              <NoSuchView />
-            ) : (
-              <ExplainView kind={known} id={decodeURIComponent(id)} />
-            );
-          }}
-        </Route>
+        <Route path="/explain/:kind/:id" component={Explanations} />
         <Route path="/rooms" component={Rooms} />
         <Route path="/rooms/:room">{({ room }) => <RoomView room={decodeURIComponent(room)} />}</Route>
         <Route path="/events" component={Events} />
@@ -213,6 +204,15 @@ function Views() {
       </Switch>
     </Suspense>
   );
+}
+
+function Explanations({
+  params: { kind, id },
+}: {
+  readonly params: { readonly kind: string; readonly id: string };
+}) {
+  const known = SUBJECT_KINDS.find((each) => each === kind);
+  return known === undefined ? <NoSuchView /> : <ExplainView kind={known} id={decodeURIComponent(id)} />;
 }
 
 function NoSuchView() {

@@ -87,7 +87,7 @@ type CardProps = {
 };
 
 function IngressCard({ ingress, isOfAll }: CardProps) {
-  const { ingressId, participantName, participantIdentity, roomName, url, streamKey, inputType } = ingress;
+  const { participantName, participantIdentity, roomName, url, streamKey, inputType } = ingress;
   const { word, tone, error } = readState(ingress);
   const tracks = describeTracks(ingress);
   const isWhip = inputType === 'WHIP_INPUT';
@@ -98,20 +98,7 @@ function IngressCard({ ingress, isOfAll }: CardProps) {
           {participantName || participantIdentity} <span className="count">{isWhip ? 'WHIP' : 'RTMP'}</span>
         </h2>
         <Status tone={tone}>{word}</Status>
-        <ChangeButton
-          className="danger-quiet"
-          label={`Delete ${ingressId}`}
-          change={() => ({
-            question: 'Delete this ingress?',
-            consequence: 'A stream that comes through it ends, and its key is no longer accepted.',
-            verb: 'Delete the ingress',
-            isDestructive: true,
-            command: writeCommand('ingress', 'delete', roomName, ingressId),
-            run: () => client.ingress.delete(roomName, ingressId),
-          })}
-        >
-          <Trash2 aria-hidden /> Delete
-        </ChangeButton>
+        <DeleteButton ingress={ingress} />
       </div>
       {isOfAll && (
         <p>
@@ -138,6 +125,25 @@ function IngressCard({ ingress, isOfAll }: CardProps) {
         </dd>
       </dl>
     </section>
+  );
+}
+
+function DeleteButton({ ingress: { ingressId, roomName } }: { readonly ingress: IngressRecord }) {
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      label={`Delete ${ingressId}`}
+      change={() => ({
+        question: 'Delete this ingress?',
+        consequence: 'A stream that comes through it ends, and its key is no longer accepted.',
+        verb: 'Delete the ingress',
+        isDestructive: true,
+        command: writeCommand('ingress', 'delete', roomName, ingressId),
+        run: () => client.ingress.delete(roomName, ingressId),
+      })}
+    >
+      <Trash2 aria-hidden /> Delete
+    </ChangeButton>
   );
 }
 

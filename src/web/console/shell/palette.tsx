@@ -45,6 +45,8 @@ const IDS: readonly (readonly [beginning: RegExp, text: string, path: (id: strin
   [UUID, 'What happened to request', (id) => `/explain/request/${id}`],
 ];
 
+const MOVES: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
 type Props = { readonly views: readonly View[]; readonly onClose: () => void };
 
 /** Finds views, commands, rooms, people and ids by what is typed, and opens them. */
@@ -54,6 +56,10 @@ export function Palette({ views, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState(0);
   const entries = useEntries(views, typed);
+  const type = (text: string): void => {
+    setTyped(text);
+    setChosen(0);
+  };
   useEffect(() => dialog.current?.showModal(), []);
   const open = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
@@ -61,8 +67,7 @@ export function Palette({ views, onClose }: Props) {
     navigate(entry.path);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const moves: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
-    const move = moves[event.key];
+    const move = MOVES[event.key];
     if (event.key === 'Enter') open(entries[chosen]);
     else if (move === undefined || entries.length === 0) return;
     else setChosen((before) => (before + move + entries.length) % entries.length);
@@ -81,25 +86,34 @@ export function Palette({ views, onClose }: Props) {
         autoComplete="off"
         spellCheck={false}
         value={typed}
-        onChange={({ target }) => {
-          setTyped(target.value);
-          setChosen(0);
-        }}
+        onChange={({ target }) => type(target.value)}
         onKeyDown={onKeyDown}
       />
-      <div role="listbox" id="palette-entries" aria-label="Found" className="palette-entries">
-        {entries.map((entry, index) => (
-          <PaletteEntry
-            key={`${entry.kind} ${entry.path} ${entry.text}`}
-            id={`palette-${index}`}
-            entry={entry}
-            isChosen={index === chosen}
-            onOpen={() => open(entry)}
-          />
-        ))}
-      </div>
+      <EntryList entries={entries} chosen={chosen} onOpen={open} />
       {entries.length === 0 && <p className="faint">Nothing is called so.</p>}
     </dialog>
+  );
+}
+
+type ListProps = {
+  readonly entries: readonly Entry[];
+  readonly chosen: number;
+  readonly onOpen: (entry: Entry) => void;
+};
+
+function EntryList({ entries, chosen, onOpen }: ListProps) {
+  return (
+    <div role="listbox" id="palette-entries" aria-label="Found" className="palette-entries">
+      {entries.map((entry, index) => (
+        <PaletteEntry
+          key={`${entry.kind} ${entry.path} ${entry.text}`}
+          id={`palette-${index}`}
+          entry={entry}
+          isChosen={index === chosen}
+          onOpen={() => onOpen(entry)}
+        />
+      ))}
+    </div>
   );
 }
 

@@ -16,7 +16,7 @@ const PAGE_SIZE = 100;
 
 /** What is and was said in all rooms: their live transcriptions, the newest first. */
 export function LiveTranscriptions() {
-  const { read, change } = useAddress();
+  const { read } = useAddress();
   const [, navigate] = useLocation();
   const roomId = useDebounced(read('room').trim()) || undefined;
   const status = LIVE_STATES.find((state) => state === read('status'));
@@ -40,19 +40,7 @@ export function LiveTranscriptions() {
       }
       isFilled
     >
-      <div className="filters">
-        <RoomFilter what="transcriptions" value={read('room')} onChange={(room) => change({ room })} />
-        <select
-          aria-label="Only transcriptions in this state"
-          value={status ?? ''}
-          onChange={({ target }) => change({ status: target.value })}
-        >
-          <option value="">All states</option>
-          {LIVE_STATES.map((state) => (
-            <option key={state}>{state}</option>
-          ))}
-        </select>
-      </div>
+      <Filters />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && (
@@ -71,6 +59,25 @@ export function LiveTranscriptions() {
         />
       )}
     </View>
+  );
+}
+
+function Filters() {
+  const { read, change } = useAddress();
+  return (
+    <div className="filters">
+      <RoomFilter what="transcriptions" value={read('room')} onChange={(room) => change({ room })} />
+      <select
+        aria-label="Only transcriptions in this state"
+        value={read('status')}
+        onChange={({ target }) => change({ status: target.value })}
+      >
+        <option value="">All states</option>
+        {LIVE_STATES.map((state) => (
+          <option key={state}>{state}</option>
+        ))}
+      </select>
+    </div>
   );
 }
 

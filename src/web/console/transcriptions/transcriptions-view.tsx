@@ -39,11 +39,7 @@ export function Transcriptions() {
           ? writeCommand('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))
           : writeCommand('transcriptions', 'search', words)
       }
-      actions={
-        <Link className="button" href="/transcriptions/live">
-          Live, of all rooms
-        </Link>
-      }
+      actions={<LiveLink />}
       isFilled
     >
       <div className="filters">
@@ -70,6 +66,14 @@ export function Transcriptions() {
       </div>
       {words === '' ? <Listed found={found} rows={rows} /> : <FoundSegments words={words} />}
     </View>
+  );
+}
+
+function LiveLink() {
+  return (
+    <Link className="button" href="/transcriptions/live">
+      Live, of all rooms
+    </Link>
   );
 }
 
