@@ -148,7 +148,7 @@ function listRoute(deps: TranscriptionDeps): Route {
 const readLivePage = pageReader('live-transcriptions');
 
 /** Lists the live transcriptions of all rooms, the newest first. */
-export async function listLiveTranscriptions(
+async function listLiveTranscriptions(
   { store }: Pick<TranscriptionDeps, 'store'>,
   {
     roomId: room,
