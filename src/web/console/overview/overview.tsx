@@ -1,5 +1,5 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { RtcError } from '../../../client/rtc-error.ts';
 import type { WebhookStats } from '../../../contract/deliveries.ts';
@@ -11,7 +11,7 @@ import { client } from '../api/client.ts';
 import { type Check, runChecks } from '../api/console-calls.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
-import { DAY_MS, findBegin, LAST_DAY, PERIODS, PeriodSelect } from '../parts/period.tsx';
+import { DAY_MS, findBegin, PERIODS, PeriodSelect, usePeriod } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -29,7 +29,7 @@ const REFRESH_MS = 30_000;
 
 /** What runs now, what is wrong, and the figures of a period. */
 export function Overview() {
-  const [period, setPeriod] = useState(LAST_DAY);
+  const [period, setPeriod] = usePeriod();
   const facts = useFacts(period.ms);
   return (
     <View

@@ -1,3 +1,5 @@
+import { useAddress } from './use-address.ts';
+
 export type Period = {
   readonly name: string;
   readonly ms: number;
@@ -26,7 +28,7 @@ export function PeriodSelect<P extends Period>({ periods, value, onChange }: Pro
 
 export const DAY_MS = 86_400_000;
 
-export const LAST_DAY: Period = { name: 'Last 24 hours', ms: DAY_MS };
+const LAST_DAY: Period = { name: 'Last 24 hours', ms: DAY_MS };
 
 /** The periods of plots and counts. */
 export const PERIODS: readonly Period[] = [
@@ -35,6 +37,14 @@ export const PERIODS: readonly Period[] = [
   { name: 'Last 7 days', ms: 7 * DAY_MS },
   { name: 'Last 30 days', ms: 30 * DAY_MS },
 ];
+
+/** The period in the address; without one, the last day. */
+export function usePeriod() {
+  const { read, change } = useAddress();
+  const period = PERIODS.find(({ name }) => name === read('period')) ?? LAST_DAY;
+  const setPeriod = ({ name }: Period): void => change({ period: name === LAST_DAY.name ? undefined : name });
+  return [period, setPeriod] as const;
+}
 
 /** The begin of a period that ends now, ISO 8601. */
 export function findBegin(periodMs: number): string {

@@ -12,6 +12,7 @@ import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
@@ -26,7 +27,11 @@ type Typed = { readonly room: string; readonly status: Recording['status'] | und
 
 /** The library of recordings, newest first. */
 export function Recordings() {
-  const [typed, setTyped] = useState<Typed>({ room: '', status: undefined });
+  const { read, change } = useAddress();
+  const typed: Typed = {
+    room: read('room'),
+    status: RECORDING_STATES.find((state) => state === read('status')),
+  };
   const [, navigate] = useLocation();
   const roomId = useDebounced(typed.room.trim()) || undefined;
   const { status } = typed;
@@ -54,7 +59,7 @@ export function Recordings() {
       )}
       isFilled
     >
-      <Filters typed={typed} onChange={(changed) => setTyped((before) => ({ ...before, ...changed }))} />
+      <Filters typed={typed} onChange={change} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && <NoRecordings isFiltered={roomId !== undefined || status !== undefined} />}

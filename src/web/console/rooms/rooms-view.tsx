@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useRef } from 'react';
 import { useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
@@ -13,6 +13,7 @@ import { DraftFields } from '../parts/draft-fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { useConsole } from '../shell/console-state.tsx';
 import { countParticipants, createdAtMs, isRecorded, roomLink } from './room-facts.ts';
@@ -23,7 +24,8 @@ const NONE: readonly Room[] = [];
 export function Rooms() {
   const { facts } = useConsole();
   const [, navigate] = useLocation();
-  const [wanted, setWanted] = useState('');
+  const { read, change } = useAddress();
+  const wanted = read('text');
   const { data, error, refetch } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const rooms = data?.rooms ?? NONE;
   const columns = useMemo(() => createColumns(facts), [facts]);
@@ -55,7 +57,7 @@ export function Rooms() {
               placeholder="Find a room"
               aria-label="Find a room"
               value={wanted}
-              onChange={(event) => setWanted(event.target.value)}
+              onChange={({ target }) => change({ text: target.value })}
             />
           </div>
           <DataTable

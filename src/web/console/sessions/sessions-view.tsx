@@ -1,5 +1,4 @@
 import { Download } from 'lucide-react';
-import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { SESSION_STATUSES, type SessionStatus as Status } from '../../../contract/choices.ts';
 import type { Session } from '../../../contract/sessions.ts';
@@ -11,6 +10,7 @@ import { DayFilter } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { SessionStatus } from './session-status.tsx';
@@ -33,11 +33,15 @@ type Typed = {
   readonly until: string;
 };
 
-const NOTHING_TYPED: Typed = { room: '', status: undefined, since: '', until: '' };
+function readTyped(read: (name: string) => string): Typed {
+  const status = SESSION_STATUSES.find((state) => state === read('status'));
+  return { room: read('room'), status, since: read('since'), until: read('until') };
+}
 
 /** Rooms from their opening to their end, newest first. */
 export function Sessions() {
-  const [typed, setTyped] = useState(NOTHING_TYPED);
+  const { read, change } = useAddress();
+  const typed = readTyped(read);
   const filter = useFilter(typed);
   const [, navigate] = useLocation();
   const query = toQuery(filter);
@@ -60,7 +64,7 @@ export function Sessions() {
         </a>
       }
     >
-      <Filters typed={typed} onChange={(changed) => setTyped((before) => ({ ...before, ...changed }))} />
+      <Filters typed={typed} onChange={change} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && (

@@ -10,6 +10,7 @@ import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
@@ -20,8 +21,9 @@ const PROGRESS_MS = 2_000;
 
 /** The transcriptions of recordings, and a link to the live captions of a room. */
 export function Transcriptions() {
-  const [status, setStatus] = useState<PostStatus>();
-  const [typed, setTyped] = useState('');
+  const { read, change } = useAddress();
+  const status = POST_STATUSES.find((state) => state === read('status'));
+  const typed = read('words');
   const words = useDebounced(typed).trim();
   const found = useTranscriptions(status);
   const { data, hasNextPage } = found;
@@ -49,13 +51,13 @@ export function Transcriptions() {
           aria-label="Search what was said"
           maxLength={256}
           value={typed}
-          onChange={(event) => setTyped(event.target.value)}
+          onChange={({ target }) => change({ words: target.value })}
         />
         <select
           disabled={words !== ''}
           aria-label="Only transcriptions in this state"
           value={status ?? ''}
-          onChange={(event) => setStatus(POST_STATUSES.find((state) => state === event.target.value))}
+          onChange={({ target }) => change({ status: target.value })}
         >
           <option value="">All states</option>
           {POST_STATUSES.map((state) => (

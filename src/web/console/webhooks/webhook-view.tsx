@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { RotateCcw, X } from 'lucide-react';
-import { useState } from 'react';
 import { DELIVERY_STATES, type Delivery } from '../../../contract/deliveries.ts';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import {
@@ -17,7 +16,7 @@ import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
-import { LAST_DAY, PERIODS, PeriodSelect } from '../parts/period.tsx';
+import { PERIODS, PeriodSelect, usePeriod } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
@@ -66,7 +65,7 @@ function noteOf({ events, ordering, createdBy }: Webhook): string | undefined {
 
 /** Its health, and what became of the deliveries of a period. */
 function DeliverySummary({ webhook: { id, pausedAt } }: { readonly webhook: Webhook }) {
-  const [period, setPeriod] = useState(LAST_DAY);
+  const [period, setPeriod] = usePeriod();
   const { data, error } = useQuery(statsQuery(id, period.ms));
   if (error !== null) return <Problem error={error} />;
   const count = (amount: number | undefined): string => amount?.toLocaleString() ?? '…';
