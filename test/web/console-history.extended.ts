@@ -74,6 +74,8 @@ describe('sessions and the audit log in the console', () => {
     await page.getByLabel('Only sessions in this state').selectOption('ended');
     await page.getByText('rtc sessions list --status ended').waitFor();
     await expect.poll(() => rows.count()).toBe(2);
+    await page.reload();
+    expect(await page.getByLabel('Only sessions in this state').inputValue()).toBe('ended');
     await page.getByLabel('Only sessions in this state').selectOption('');
     await page.getByLabel('Only sessions of this room').fill('standing');
     await page.getByText('rtc sessions list --room standing').waitFor();
