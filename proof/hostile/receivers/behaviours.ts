@@ -13,6 +13,7 @@ export type HostileReceiver = {
 };
 
 const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 
 const fails = (behave: Behaviour, statusCode: number | null = null): HostileReceiver => ({
   ...{ behave, statusCode },
@@ -36,22 +37,14 @@ export const RECEIVERS: Readonly<Record<string, HostileReceiver>> = {
   'answers a byte of a header at a time': fails(thenDrip(`${OK}X-Slow: `, 'x')),
   'answers a byte of the body at a time': fails(thenDrip(`${OK}\r\n`, 'x'), 200),
   'answers empty lines, one at a time': fails(thenDrip('', '\r\n')),
-  'answers a chunk at a time': fails(thenDrip(`${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'), 200),
+  'answers a chunk at a time': fails(thenDrip(CHUNKED, '1\r\nx\r\n'), 200),
   'answers endless headers': fails(thenFlood(OK, 'X-Header: x\r\n')),
   'answers an endless header': fails(thenFlood(`${OK}X-Header: `, 'x')),
   'answers an endless body': takes(thenFlood(`${OK}\r\n`, 'x')),
-  'answers an endless body in chunks': takes(
-    thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n`, '5\r\nxxxxx\r\n'),
-  ),
-  'answers an endless extension of a chunk': fails(
-    thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n5;`, 'x'),
-    200,
-  ),
+  'answers an endless body in chunks': takes(thenFlood(CHUNKED, '5\r\nxxxxx\r\n')),
+  'answers an endless extension of a chunk': fails(thenFlood(`${CHUNKED}5;`, 'x'), 200),
   'answers endless empty lines': fails(thenFlood('', '\r\n')),
-  'answers endless trailers': fails(
-    thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n`, 'X-Trailer: x\r\n'),
-    200,
-  ),
+  'answers endless trailers': fails(thenFlood(`${CHUNKED}0\r\n`, 'X-Trailer: x\r\n'), 200),
   'answers a gzip bomb': takes((socket) => {
     socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`);
     socket.write(bomb);
@@ -64,7 +57,7 @@ export const RECEIVERS: Readonly<Record<string, HostileReceiver>> = {
   ),
   'answers no HTTP': fails(send('SSH-2.0-OpenSSH_9.9\r\n')),
   'answers two lengths': fails(send(`${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nxx`)),
-  'answers broken chunks': fails(send(`${OK}Transfer-Encoding: chunked\r\n\r\nzz\r\n`), 200),
+  'answers broken chunks': fails(send(`${CHUNKED}zz\r\n`), 200),
   'resets the connection': fails((socket) => socket.resetAndDestroy()),
   'resets it within the answer': fails(
     (socket) => socket.write(`${OK}Content-Length: 9\r\n\r\nx`, () => socket.resetAndDestroy()),
@@ -85,23 +78,17 @@ export const RECEIVERS: Readonly<Record<string, HostileReceiver>> = {
   'redirects (308)': redirect(308),
 };
 
-type HostileServers = {
-  /** The addresses of the servers of each kind. */
-  readonly urls: ReadonlyMap<string, readonly string[]>;
-  /** How many requests a redirect has led to another server. */
-  readonly countElsewhere: () => Promise<number>;
-  readonly close: () => Promise<unknown>;
-};
-
 const MARK = 'hostile receivers';
 
 /** Starts so many receivers of each kind on a thread of their own, so that they do not delay what is measured. */
-export async function startHostileServers(ofEach: number): Promise<HostileServers> {
+export async function startHostileServers(ofEach: number) {
   const worker = new Worker(new URL(import.meta.url), { workerData: { mark: MARK, ofEach } });
   const [urls] = await once(worker, 'message');
   return {
-    urls,
-    countElsewhere: async () => {
+    /** The addresses of the servers of each kind. */
+    urls: urls as ReadonlyMap<string, readonly string[]>,
+    /** How many requests a redirect has led to another server. */
+    countElsewhere: async (): Promise<number> => {
       worker.postMessage('count');
       const [count] = await once(worker, 'message');
       return count;

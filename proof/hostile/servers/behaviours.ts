@@ -5,6 +5,7 @@ import { type Behaviour, send, thenDrip, thenFlood } from '../raw-server.ts';
 /** Control sequences that every string contains: the title of the window, colours, a bell, a link, the C1 form of CSI, and marks that turn the direction of text around. */
 const ESCAPES = '\u001b]0;owned\u0007\u001b[31m\u001b[2J\u009b31m\u202e\u2066\u0000\u0008\r\u007f';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 
 const respond =
   (body: string | Buffer, head = OK): Behaviour =>
@@ -53,6 +54,12 @@ const RECORDING = JSON.stringify({
   ...{ endedAt: '2026-01-01T00:01:00.000Z', file: { path: 'x.mp4', sizeBytes: 6, durationSeconds: 1 } },
 });
 
+/** Shows a recording, and behaves so when it is downloaded. */
+const forDownload =
+  (behave: Behaviour): Behaviour =>
+  (socket, elsewhere, head) =>
+    (head.includes('/download') ? behave : respond(RECORDING))(socket, elsewhere, head);
+
 const reset = (socket: Socket): unknown => socket.resetAndDestroy();
 
 let pages = 0;
@@ -60,9 +67,9 @@ let pages = 0;
 /** All hostile servers for `rtc` commands, by the names of their behaviours. */
 export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'an endless body': thenFlood(`${OK}\r\n["`, 'x'),
-  'an endless body in chunks': thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n`, '5\r\nxxxxx\r\n'),
-  'an endless extension of a chunk': thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n5;`, 'x'),
-  'endless trailers': thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n`, 'X-Trailer: x\r\n'),
+  'an endless body in chunks': thenFlood(CHUNKED, '5\r\nxxxxx\r\n'),
+  'an endless extension of a chunk': thenFlood(`${CHUNKED}5;`, 'x'),
+  'endless trailers': thenFlood(`${CHUNKED}0\r\n`, 'X-Trailer: x\r\n'),
   'endless white space': thenFlood(`${OK}\r\n`, ' \n'),
   'endless headers': thenFlood('HTTP/1.1 200 OK\r\n', 'X-Header: x\r\n'),
   'an endless header': thenFlood('HTTP/1.1 200 OK\r\nX-Header: ', 'x'),
@@ -83,8 +90,8 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'a negative length': send(`${OK}Content-Length: -5\r\n\r\n{}`),
   'two lengths': send(`${OK}Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}`),
   'length and chunks': send(`${OK}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`),
-  'a huge chunk': send(`${OK}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx`),
-  'broken chunks': send(`${OK}Transfer-Encoding: chunked\r\n\r\nzz\r\nx`),
+  'a huge chunk': send(`${CHUNKED}ffffffffffffffff\r\nx`),
+  'broken chunks': send(`${CHUNKED}zz\r\nx`),
   'a gzip bomb': respond(gzipSync(Buffer.alloc(256 * 1024 * 1024)), `${OK}Content-Encoding: gzip\r\n`),
   'an unknown content coding': respond('{}', `${OK}Content-Encoding: ${'gzip, '.repeat(500)}br\r\n`),
   'broken JSON': respond('{"rooms":['),
@@ -126,14 +133,8 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'a redirect (303)': redirect(303),
   'a redirect (307)': redirect(307),
   'a redirect (308)': redirect(308),
-  'a redirect of the download': (socket, elsewhere, head) =>
-    head.includes('/download')
-      ? redirect(302)(socket, elsewhere, head)
-      : respond(RECORDING)(socket, elsewhere, head),
-  'a redirect of the download to a file': (socket, elsewhere, head) =>
-    head.includes('/download')
-      ? leadTo('file:///etc/passwd')(socket, elsewhere, head)
-      : respond(RECORDING)(socket, elsewhere, head),
+  'a redirect of the download': forDownload(redirect(302)),
+  'a redirect of the download to a file': forDownload(leadTo('file:///etc/passwd')),
   'a redirect to a file': leadTo('file:///etc/passwd'),
   'a redirect to a script': leadTo('javascript:alert(1)'),
   'a redirect with escapes': leadTo('http://\u009b31m.example/\u009b31m'),
