@@ -82,7 +82,7 @@ describe('a room in a real browser', () => {
     await second.getByRole('textbox', { name: 'Message' }).fill('Good morning');
     await second.keyboard.press('Enter');
     await first.bringToFront();
-    await first.getByRole('button', { name: 'Chat, 1 unread' }).click();
+    await first.getByRole('button', { name: 'Chat 1 unread' }).click();
     await first.getByText('Good morning').waitFor();
 
     await first.getByRole('tab', { name: 'People' }).click();
@@ -307,6 +307,53 @@ describe('a room in a real browser', () => {
     await first.getByRole('tab', { name: 'People' }).focus();
     await first.keyboard.press('Escape');
     expect(await first.getByRole('complementary').count()).toBe(0);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('lets guests wait in the lobby until the host admits or denies them', async () => {
+    await client.rooms.create({ name: 'lobby', lobby: true });
+    const host = await serve('lobby');
+    const guests = [
+      await serve('lobby', { identity: 'bob', name: 'Bob Babbage', role: 'participant' }),
+      await serve('lobby', { identity: 'eve', name: 'Eve', role: 'participant' }),
+      await serve('lobby', { identity: 'grace', name: 'Grace', role: 'viewer' }),
+    ];
+    const window = await openWindow();
+    const ask = async ({ link }: ServedPage) => {
+      const page = await window.newPage();
+      await page.goto(link);
+      await page.getByRole('button', { name: 'Ask to join' }).click();
+      await page.getByRole('heading', { name: 'The host will let you in' }).waitFor();
+      return page;
+    };
+    const hostPage = await window.newPage();
+    const errors = collectErrors(hostPage);
+    await hostPage.goto(host.link);
+    await joinCall(hostPage);
+    const [bob, eve] = [await ask(guests[0] ?? host), await ask(guests[1] ?? host)];
+    await ask(guests[2] ?? host);
+    expect(await seriousFindings(bob)).toEqual([]);
+    await hostPage.bringToFront();
+    await hostPage.getByText('Bob Babbage and 2 others wait to be let in.').waitFor();
+    await hostPage.getByRole('button', { name: 'People 3 waiting' }).click();
+    expect(await seriousFindings(hostPage)).toEqual([]);
+    await hostPage.getByRole('button', { name: 'Deny Eve' }).click();
+    await eve.getByRole('heading', { name: 'The host did not let you in.' }).waitFor();
+    expect(new URL(eve.url()).hash).toBe('');
+    await hostPage.getByRole('button', { name: 'Admit Bob Babbage' }).click();
+    await bob.getByRole('button', { name: 'Raise hand' }).waitFor();
+    await bob.getByText('Bob Babbage (you)').waitFor();
+    // What was admitted stays so after a reload, and other pages are told only to the host.
+    await bob.reload();
+    await bob.getByText('Bob Babbage (you)').waitFor();
+    expect(await bob.getByText('Grace').count()).toBe(0);
+    await hostPage.getByText('Grace').waitFor();
+    await hostPage.getByRole('button', { name: 'Admit Grace' }).click();
+    await hostPage.getByText('Nobody waits.').waitFor();
+    const present = async () =>
+      (await client.participants.list('lobby')).participants.map(({ identity }) => identity);
+    await expect.poll(present).toEqual(['ada', 'bob', 'grace']);
     expect(errors).toEqual([]);
     await window.close();
   });

@@ -9,6 +9,7 @@ import { readHand, showName } from './people.tsx';
 import type { Invitation } from './session.ts';
 import { type PanelTab, SidePanel, useMessages } from './side-panel.tsx';
 import { Stage } from './stage.tsx';
+import { useWaitingPeople, WaitingBanner } from './waiting-people.tsx';
 import { describeDeviceError, type Notice } from './words.ts';
 
 type Props = {
@@ -55,6 +56,7 @@ function CallView({ invitation, connection, state, error, onError }: CallViewPro
   const captions = useCaptions();
   const messages = useMessages(tab === 'chat');
   const participants = useParticipants();
+  const waiting = useWaitingPeople({ invitation, onError });
   return (
     <div className={state.kind === 'connected' ? 'call' : 'call call-waits'} data-panel={tab !== undefined}>
       <header className="bar">
@@ -65,6 +67,7 @@ function CallView({ invitation, connection, state, error, onError }: CallViewPro
       <div className="banners">
         <ConnectionBanner state={state} onRetry={() => connection.retry()} />
         <SoundBanner />
+        {tab !== 'waiting' && <WaitingBanner people={waiting} onOpen={() => setTab('waiting')} />}
         {error !== undefined && (
           <div className="banner" role="alert">
             <span>{error}</span>
@@ -79,11 +82,12 @@ function CallView({ invitation, connection, state, error, onError }: CallViewPro
       <Controls
         {...{ invitation, tab, onError }}
         unread={messages.unread}
+        waiting={waiting.list.length}
         isConnected={state.kind === 'connected'}
         onTab={(wanted) => setTab(wanted === tab ? undefined : wanted)}
         onLeave={() => connection.leave()}
       />
-      {tab !== undefined && <SidePanel {...{ invitation, tab, messages, onError }} onTab={setTab} />}
+      {tab !== undefined && <SidePanel {...{ invitation, tab, messages, waiting, onError }} onTab={setTab} />}
       <Announcements />
     </div>
   );

@@ -190,8 +190,11 @@ export class CallConnection {
   /** LiveKit renews the token of a connection by itself; this one is for a reload, and for a new connection. */
   async #refresh(): Promise<void> {
     try {
-      this.#invitation = await requestToken(this.#invitation);
-      keepInvitation(this.#invitation);
+      const fresh = await requestToken(this.#invitation);
+      // Whoever is in the call since before the room had a lobby stays.
+      if (fresh.waiting === true) return;
+      this.#invitation = fresh;
+      keepInvitation(fresh);
     } catch (error) {
       // A page that nobody serves any more goes on with its last token for as long as that is accepted.
       if (!(error instanceof PageError) || !isPassing(error)) throw error;

@@ -24,6 +24,8 @@ type Props = {
   readonly invitation: Invitation;
   readonly tab: PanelTab | undefined;
   readonly unread: number;
+  /** Number of people who wait to be admitted. */
+  readonly waiting: number;
   /** Whether the call goes on: captions of a room that nobody has joined would end at once. */
   readonly isConnected: boolean;
   readonly onTab: (tab: PanelTab) => void;
@@ -31,7 +33,8 @@ type Props = {
   readonly onError: (error: string | undefined) => void;
 };
 
-export function Controls({ invitation, tab, unread, isConnected, onTab, onLeave, onError }: Props) {
+export function Controls(props: Props) {
+  const { invitation, tab, unread, waiting, isConnected, onTab, onLeave, onError } = props;
   const act = (action: Promise<unknown>): void => {
     onError(undefined);
     action.catch((reason: unknown) => {
@@ -59,7 +62,26 @@ export function Controls({ invitation, tab, unread, isConnected, onTab, onLeave,
         </>
       )}
       {invitation.role === 'host' && <CaptionSwitch {...{ invitation, isConnected, onError }} />}
-      <Toggle label="People" isOn={tab === 'people'} icon={<Users />} onClick={() => onTab('people')} />
+      <PanelToggles {...{ tab, unread, waiting, onTab }} />
+      <button type="button" className="control leave" aria-label="Leave" onClick={onLeave}>
+        <PhoneOff aria-hidden="true" />
+        <span className="label">Leave</span>
+      </button>
+    </div>
+  );
+}
+
+function PanelToggles({ tab, unread, waiting, onTab }: Pick<Props, 'tab' | 'unread' | 'waiting' | 'onTab'>) {
+  return (
+    <>
+      <Toggle
+        label="People"
+        isOn={tab === 'people' || tab === 'waiting'}
+        icon={<Users />}
+        badge={waiting}
+        counts="waiting"
+        onClick={() => onTab(tab === 'waiting' || (waiting > 0 && tab !== 'people') ? 'waiting' : 'people')}
+      />
       <Toggle
         label="Chat"
         isOn={tab === 'chat'}
@@ -67,11 +89,7 @@ export function Controls({ invitation, tab, unread, isConnected, onTab, onLeave,
         badge={unread}
         onClick={() => onTab('chat')}
       />
-      <button type="button" className="control leave" aria-label="Leave" onClick={onLeave}>
-        <PhoneOff aria-hidden="true" />
-        <span className="label">Leave</span>
-      </button>
-    </div>
+    </>
   );
 }
 
@@ -162,15 +180,18 @@ type ToggleProps = {
   readonly isOff?: boolean;
   readonly isDisabled?: boolean;
   readonly badge?: number;
+  /** What the badge counts. */
+  readonly counts?: string;
   readonly onClick: () => void;
 };
 
-function Toggle({ label, icon, isOn, isOff, isDisabled, badge = 0, onClick }: ToggleProps) {
+function Toggle(props: ToggleProps) {
+  const { label, icon, isOn, isOff, isDisabled, badge = 0, counts = 'unread', onClick } = props;
   return (
     <button
       type="button"
       className={isOff === true ? 'control off' : 'control'}
-      aria-label={badge > 0 ? `${label}, ${badge} unread` : label}
+      aria-label={badge > 0 ? `${label} ${badge} ${counts}` : label}
       aria-pressed={isOn}
       disabled={isDisabled}
       title={label}
@@ -179,7 +200,7 @@ function Toggle({ label, icon, isOn, isOff, isDisabled, badge = 0, onClick }: To
       <span className="glyph" aria-hidden="true">
         {icon}
       </span>
-      <span className="label">{label}</span>
+      <span className="label">{label}</span>{' '}
       {badge > 0 && (
         <span className="badge" aria-hidden="true">
           {badge}

@@ -76,7 +76,7 @@ export function Lobby({ invitation, onJoin }: Props) {
           </p>
         )}
         <button type="submit" className="button primary" disabled={isJoining || name.trim() === ''}>
-          {isJoining ? 'Joining …' : 'Join'}
+          {isJoining ? 'Joining …' : invitation.waiting === true ? 'Ask to join' : 'Join'}
         </button>
       </form>
     </main>

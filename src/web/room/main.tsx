@@ -3,6 +3,7 @@ import { createRoot } from 'react-dom/client';
 import './room.css';
 import { type Choices, forgetChoices, keepChoices, Lobby, readChoices } from './lobby.tsx';
 import {
+  forgetInvitation,
   type Invitation,
   keepInvitation,
   readCode,
@@ -10,10 +11,11 @@ import {
   redeemCode,
   requestToken,
 } from './session.ts';
-import { BROKEN_LINK, describeRefusal, type Notice } from './words.ts';
+import { BROKEN_LINK, DENIED, describeRefusal, type Notice } from './words.ts';
 
 /** The code of the call is loaded while the lobby is shown. */
 const loadCall = () => import('./call.tsx');
+const loadWaiting = () => import('./waiting.tsx');
 
 type View =
   | { readonly kind: 'lobby'; readonly invitation: Invitation }
@@ -22,6 +24,12 @@ type View =
       readonly invitation: Invitation;
       readonly choices: Choices;
       readonly Call: Awaited<ReturnType<typeof loadCall>>['Call'];
+    }
+  | {
+      readonly kind: 'waiting';
+      readonly invitation: Invitation;
+      readonly choices: Choices;
+      readonly Waiting: Awaited<ReturnType<typeof loadWaiting>>['Waiting'];
     }
   | { readonly kind: 'notice'; readonly notice: Notice };
 
@@ -49,7 +57,12 @@ async function takePlace(): Promise<View> {
   }
 }
 
+/** Somebody who has to wait comes into the call later. */
 async function openCall(invitation: Invitation, choices: Choices): Promise<View> {
+  if (invitation.waiting === true) {
+    const { Waiting } = await loadWaiting();
+    return { kind: 'waiting', invitation, choices, Waiting };
+  }
   const { Call } = await loadCall();
   return { kind: 'call', invitation, choices, Call };
 }
@@ -58,7 +71,12 @@ function Page({ first }: { readonly first: View }) {
   const [view, setView] = useState(first);
   const end = useCallback((notice: Notice) => {
     forgetChoices();
+    if (notice === DENIED) forgetInvitation();
     setView({ kind: 'notice', notice });
+  }, []);
+  const enter = useCallback((invitation: Invitation) => {
+    const choices = readChoices(invitation);
+    if (choices !== undefined) void openCall(invitation, choices).then(setView);
   }, []);
   const join = async (invitation: Invitation, name: string, choices: Choices): Promise<void> => {
     try {
@@ -72,6 +90,7 @@ function Page({ first }: { readonly first: View }) {
   };
   if (view.kind === 'notice') return <NoticePage {...view.notice} />;
   if (view.kind === 'call') return <view.Call {...view} onEnd={end} />;
+  if (view.kind === 'waiting') return <view.Waiting {...view} onAdmitted={enter} onEnd={end} />;
   const { invitation } = view;
   return (
     <Lobby invitation={invitation} onJoin={async (name, choices) => await join(invitation, name, choices)} />

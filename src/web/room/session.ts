@@ -42,6 +42,40 @@ export async function muteTrack(
   await post('mute', { body: target, token: invitation.token });
 }
 
+export type WaitingPerson = {
+  readonly identity: string;
+  readonly name: string;
+  readonly role: string;
+  readonly waitingSince: string;
+};
+
+/** Who waits to be admitted, and whether the room has a lobby. */
+export async function readWaiting(
+  invitation: Invitation,
+): Promise<{ readonly lobby: boolean; readonly waiting: readonly WaitingPerson[] }> {
+  const read = await readFields(await post('waiting', { body: {}, token: invitation.token }));
+  const waiting = Array.isArray(read.waiting) ? read.waiting.filter(isWaitingPerson) : [];
+  return { lobby: read.lobby === true, waiting };
+}
+
+function isWaitingPerson(value: unknown): value is WaitingPerson {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields: Record<string, unknown> = { ...value };
+  return ['identity', 'name', 'role', 'waitingSince'].every((name) => typeof fields[name] === 'string');
+}
+
+export async function admit(invitation: Invitation, identity: string): Promise<void> {
+  await post('admit', { body: { identity }, token: invitation.token });
+}
+
+export async function admitAll(invitation: Invitation): Promise<void> {
+  await post('admit-all', { body: {}, token: invitation.token });
+}
+
+export async function deny(invitation: Invitation, identity: string): Promise<void> {
+  await post('deny', { body: { identity }, token: invitation.token });
+}
+
 export async function removeParticipant(invitation: Invitation, identity: string): Promise<void> {
   await post('remove', { body: { identity }, token: invitation.token });
 }
@@ -59,6 +93,11 @@ export async function switchCaptions(invitation: Invitation, wanted: 'on' | 'off
 async function postCaptions(invitation: Invitation, body: object): Promise<boolean> {
   const { isOn } = await readFields(await post('captions', { body, token: invitation.token }));
   return isOn === true;
+}
+
+/** Makes the address of the page useless, for somebody who may not come again with it. */
+export function forgetInvitation(): void {
+  history.replaceState(null, '', location.pathname);
 }
 
 /** Keeps the address of the page usable: it has the newest token for a reload. */
@@ -134,6 +173,8 @@ export type Invitation = {
   readonly url: string;
   /** LiveKit access token. */
   readonly token: string;
+  /** Whether the token leads into the waiting room. */
+  readonly waiting?: boolean;
 };
 
 /** The code of a new link, or null. */
@@ -158,5 +199,6 @@ export function readInvitation(fragment: string): Invitation | undefined {
 
 /** The fragment of an invitation, with its `#`. */
 function writeInvitation(invitation: Invitation): string {
-  return `#${new URLSearchParams(invitation)}`;
+  const { room, identity, name, role, url, token } = invitation;
+  return `#${new URLSearchParams({ room, identity, name, role, url, token })}`;
 }

@@ -3,8 +3,9 @@ import { X } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { People, showName } from './people.tsx';
 import type { Invitation } from './session.ts';
+import { WaitingList, type WaitingPeople } from './waiting-people.tsx';
 
-export type PanelTab = 'people' | 'chat';
+export type PanelTab = 'people' | 'chat' | 'waiting';
 
 type Messages = {
   readonly list: readonly ReceivedChatMessage[];
@@ -26,6 +27,7 @@ type Props = {
   readonly invitation: Invitation;
   readonly tab: PanelTab;
   readonly messages: Messages;
+  readonly waiting: WaitingPeople;
   readonly onTab: (tab: PanelTab | undefined) => void;
   readonly onError: (error: string | undefined) => void;
 };
@@ -33,33 +35,19 @@ type Props = {
 const TABS: readonly (readonly [tab: PanelTab, label: string])[] = [
   ['people', 'People'],
   ['chat', 'Chat'],
+  ['waiting', 'Waiting'],
 ];
 
 /** The one panel beside the stage; on a phone, a sheet over it. */
-export function SidePanel({ invitation, tab, messages, onTab, onError }: Props) {
+export function SidePanel({ invitation, tab, messages, waiting, onTab, onError }: Props) {
   return (
     <aside
       className="panel"
-      aria-label={tab === 'people' ? 'People' : 'Chat'}
+      aria-label={TABS.find(([each]) => each === tab)?.[1]}
       onKeyDown={({ key }) => key === 'Escape' && onTab(undefined)}
     >
       <div className="panel-head">
-        <div className="tabs" role="tablist" aria-label="Side panel">
-          {TABS.map(([each, label]) => (
-            <button
-              key={each}
-              type="button"
-              role="tab"
-              id={`tab-${each}`}
-              aria-selected={each === tab}
-              aria-controls="panel-content"
-              onClick={() => onTab(each)}
-            >
-              {label}
-              {each === 'chat' && messages.unread > 0 && <span className="badge">{messages.unread}</span>}
-            </button>
-          ))}
-        </div>
+        <Tabs {...{ tab, messages, waiting, onTab }} />
         <button
           type="button"
           className="icon"
@@ -70,13 +58,33 @@ export function SidePanel({ invitation, tab, messages, onTab, onError }: Props) 
         </button>
       </div>
       <div className="panel-content" role="tabpanel" id="panel-content" aria-labelledby={`tab-${tab}`}>
-        {tab === 'people' ? (
-          <People invitation={invitation} onError={onError} />
-        ) : (
-          <Chat messages={messages} canWrite={invitation.role !== 'viewer'} />
-        )}
+        {tab === 'people' && <People invitation={invitation} onError={onError} />}
+        {tab === 'chat' && <Chat messages={messages} canWrite={invitation.role !== 'viewer'} />}
+        {tab === 'waiting' && <WaitingList people={waiting} />}
       </div>
     </aside>
+  );
+}
+
+function Tabs({ tab, messages, waiting, onTab }: Pick<Props, 'tab' | 'messages' | 'waiting' | 'onTab'>) {
+  const badges: Partial<Record<PanelTab, number>> = { chat: messages.unread, waiting: waiting.list.length };
+  return (
+    <div className="tabs" role="tablist" aria-label="Side panel">
+      {TABS.filter(([each]) => each !== 'waiting' || waiting.isOn || tab === each).map(([each, label]) => (
+        <button
+          key={each}
+          type="button"
+          role="tab"
+          id={`tab-${each}`}
+          aria-selected={each === tab}
+          aria-controls="panel-content"
+          onClick={() => onTab(each)}
+        >
+          {label}
+          {(badges[each] ?? 0) > 0 && <span className="badge">{badges[each]}</span>}
+        </button>
+      ))}
+    </div>
   );
 }
 

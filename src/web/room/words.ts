@@ -17,6 +17,11 @@ export const BROKEN_LINK: Notice = {
   advice: 'Copy all of it, or ask for a new one.',
 };
 
+export const DENIED: Notice = {
+  title: 'The host did not let you in.',
+  advice: 'To ask once more, you need a new link.',
+};
+
 export const LEFT: Notice = { title: 'You left the room.', action: 'Join again' };
 
 export function describeRefusal(error: unknown): Notice {
@@ -39,6 +44,10 @@ export function describeRefusal(error: unknown): Notice {
         : { title: `This room is closed until ${until}.`, action: 'Try again' };
     case 'room-not-open-yet':
       return { title: `This room opens ${until ?? 'later'}.`, action: 'Try again' };
+    case 'waiting-room-full':
+      return { title: 'Too many people wait already.', action: 'Try again' };
+    case 'waiting-not-found':
+      return { title: 'This person does not wait any more.' };
     case 'link-used':
       return {
         title: 'This link was used already, or is too old.',

@@ -198,6 +198,32 @@ describe('the page of a room', () => {
     expect((await post('mute', { token, body: { identity: 'bob', trackSid: 'TR_x' } })).status).toBe(404);
   });
 
+  it('lets a host and a moderator decide who comes in, and takes the seat of who was denied', async () => {
+    await client.rooms.create({ name: 'demo', lobby: true });
+    const bob: Person = { identity: 'bob', name: 'Bob', role: 'participant' };
+    const { seats, join, post } = await serve({ person: bob });
+    const waiting = await join(seats.createCode('local'));
+    expect(waiting.waiting).toBe(true);
+    const wait = () =>
+      fetch(`${stack.media.url}/embedded/join`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${waiting.token}` },
+      });
+    expect((await wait()).status).toBe(200);
+    for (const action of ['waiting', 'admit', 'admit-all', 'deny'])
+      expect([action, (await post(action, { token: waiting.token })).status]).toEqual([action, 403]);
+    const { token } = await join(seats.createCode('local', 'moderator'));
+    const list = async () => (await readJson(await post('waiting', { token }))).waiting;
+    expect(await list()).toMatchObject([{ identity: 'bob', name: 'Bob', role: 'participant' }]);
+    expect((await post('admit', { token })).status).toBe(400);
+    expect((await post('deny', { token, body: { identity: 'bob' } })).status).toBe(204);
+    expect(await list()).toEqual([]);
+    expect((await post('token', { token: waiting.token })).status).toBe(401);
+    expect((await post('admit', { token, body: { identity: 'bob' } })).status).toBe(404);
+    expect((await post('admit-all', { token })).status).toBe(204);
+    await client.rooms.create({ name: 'demo', lobby: false });
+  });
+
   it('counts the people of the room for whoever has a seat', async () => {
     await stack.media.control.join('demo', { identity: 'carol' });
     const { seats, join, post } = await serve({ person: { ...ADA, role: 'viewer' } });

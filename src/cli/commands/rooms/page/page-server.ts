@@ -141,7 +141,7 @@ function refusal({ status = 502, code, problem: refused }: RtcError, detail: str
 }
 
 type PageActionDeps = {
-  readonly client: Pick<RtcClient, 'participants' | 'rooms' | 'transcription'>;
+  readonly client: Pick<RtcClient, 'participants' | 'rooms' | 'transcription' | 'waiting'>;
   readonly seats: Seats;
   readonly room: string;
   /** The origin of links to the page. */
@@ -200,8 +200,31 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
       return jsonResponse(200, { isOn: await setCaptions(deps, body.isOn) });
     }
     default:
-      return problem(404, 'There is no such action.');
+      return await decideEntry(deps, person, request);
   }
+}
+
+/** Lists who waits to be admitted, or decides about them. */
+async function decideEntry(
+  { client, room, seats }: PageActionDeps,
+  person: Person,
+  { action, body }: PageAction,
+): Promise<PageResponse> {
+  if (!['waiting', 'admit', 'admit-all', 'deny'].includes(action))
+    return problem(404, 'There is no such action.');
+  if (!hasRole(person, ['host', 'moderator']))
+    return problem(403, 'Only a host or a moderator may let others in.');
+  const identity = toText(body.identity);
+  if (action === 'waiting') return jsonResponse(200, await client.waiting.list(room));
+  if (action === 'admit-all') await client.waiting.admitAll(room);
+  else if (identity === '') return problem(400, 'identity is required.');
+  // The token is for the person alone.
+  else if (action === 'admit') await client.waiting.admit({ room, identity });
+  else {
+    await client.waiting.deny({ room, identity });
+    seats.drop(identity);
+  }
+  return { status: 204 };
 }
 
 /**

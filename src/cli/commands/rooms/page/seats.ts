@@ -21,6 +21,8 @@ export type Invitation = {
   readonly role: Role;
   readonly url: string;
   readonly token: string;
+  /** Whether the token leads into the waiting room. */
+  readonly waiting?: boolean;
 };
 
 /** The identity to join with by default: the user of this machine. */
@@ -86,10 +88,10 @@ export class Seats {
   async issue(seat: Seat): Promise<Invitation> {
     const { room } = this.#deps;
     const { identity, name, role } = seat.person;
-    const { token, url } = await this.confirm(seat);
+    const { token, url, waiting = false } = await this.confirm(seat);
     this.#seats.set(hashToken(token), seat);
     dropOldest(this.#seats);
-    return { room, identity, name, role, url, token };
+    return { room, identity, name, role, url, token, ...(waiting && { waiting }) };
   }
 
   /** Asks the service whether the person may still join. Rejects, and drops the seat, when the person is blocked. */
@@ -98,12 +100,13 @@ export class Seats {
     try {
       return await client.tokens.create({ roomId: room, userId: identity, name, role });
     } catch (error) {
-      if (error instanceof RtcError && error.code === 'participant-blocked') this.#drop(identity);
+      if (error instanceof RtcError && error.code === 'participant-blocked') this.drop(identity);
       throw error;
     }
   }
 
-  #drop(identity: string): void {
+  /** Takes the seats of a person away, who needs another link. */
+  drop(identity: string): void {
     for (const [token, { person }] of this.#seats) {
       if (person.identity === identity) this.#seats.delete(token);
     }

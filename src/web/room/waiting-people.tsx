@@ -1,0 +1,152 @@
+import { useCallback, useEffect, useState } from 'react';
+import { initials, personColour } from './people.tsx';
+import { admit, admitAll, deny, type Invitation, readWaiting, type WaitingPerson } from './session.ts';
+import { describeFailure } from './words.ts';
+
+/* What a host or moderator sees of people who wait. */
+
+const OFTEN_MS = 2_500;
+/** A room without a lobby may get one. */
+const SELDOM_MS = 30_000;
+
+export type WaitingPeople = {
+  /** Whether the room has a lobby, or somebody waits. */
+  readonly isOn: boolean;
+  readonly list: readonly WaitingPerson[];
+  readonly admit: (identity: string) => void;
+  readonly deny: (identity: string) => void;
+  readonly admitAll: () => void;
+};
+
+type Options = { readonly invitation: Invitation; readonly onError: (error: string | undefined) => void };
+
+export function useWaitingPeople({ invitation, onError }: Options): WaitingPeople {
+  const [{ lobby, waiting }, setFound] = useState<Awaited<ReturnType<typeof readWaiting>>>({
+    lobby: false,
+    waiting: [],
+  });
+  const decides = invitation.role === 'host' || invitation.role === 'moderator';
+  const isOn = lobby || waiting.length > 0;
+  useEffect(() => {
+    if (!decides) return;
+    const read = (): void => {
+      readWaiting(invitation).then(setFound, () => undefined);
+    };
+    read();
+    const timer = window.setInterval(read, isOn ? OFTEN_MS : SELDOM_MS);
+    return () => window.clearInterval(timer);
+  }, [invitation, decides, isOn]);
+  const act = useCallback(
+    (decision: Promise<void>, isDecided: (person: WaitingPerson) => boolean) => {
+      onError(undefined);
+      // What was decided is gone at once, and comes back if the decision fails.
+      setFound((found) => ({ ...found, waiting: found.waiting.filter((one) => !isDecided(one)) }));
+      decision.catch((reason: unknown) => onError(describeFailure(reason)));
+    },
+    [onError],
+  );
+  return {
+    isOn,
+    list: waiting,
+    admit: (identity) => act(admit(invitation, identity), (one) => one.identity === identity),
+    deny: (identity) => act(deny(invitation, identity), (one) => one.identity === identity),
+    admitAll: () => act(admitAll(invitation), () => true),
+  };
+}
+
+/** Tells that somebody waits, wherever the host looks. */
+export function WaitingBanner({
+  people,
+  onOpen,
+}: {
+  readonly people: WaitingPeople;
+  readonly onOpen: () => void;
+}) {
+  const [first, ...others] = people.list;
+  if (first === undefined) return null;
+  return (
+    <div className="banner banner-waiting" role="status">
+      <span>
+        {others.length === 0 ? (
+          <>
+            <b>{first.name}</b> waits to be let in.
+          </>
+        ) : (
+          <>
+            <b>{first.name}</b> and {others.length === 1 ? 'one other' : `${others.length} others`} wait to be
+            let in.
+          </>
+        )}
+      </span>
+      <span className="choices">
+        {others.length === 0 && (
+          <button
+            type="button"
+            className="button primary"
+            aria-label={`Admit ${first.name}`}
+            onClick={() => people.admit(first.identity)}
+          >
+            Admit
+          </button>
+        )}
+        <button type="button" className="button" onClick={onOpen}>
+          See who
+        </button>
+      </span>
+    </div>
+  );
+}
+
+/** The tab of the side panel. */
+export function WaitingList({ people }: { readonly people: WaitingPeople }) {
+  const { list } = people;
+  if (list.length === 0)
+    return <p className="faint">Nobody waits. Guests appear here before they come in.</p>;
+  return (
+    <>
+      {list.length > 1 && (
+        <button type="button" className="button primary wide" onClick={people.admitAll}>
+          Admit all
+        </button>
+      )}
+      <ul className="people">
+        {list.map(({ identity, name, role, waitingSince }) => (
+          <li key={identity}>
+            <span className="avatar" style={{ background: personColour(identity) }} aria-hidden="true">
+              {initials(name)}
+            </span>
+            <span className="name" title={identity}>
+              {name}
+              <span className="faint since">{describeSince(waitingSince)}</span>
+            </span>
+            <span className={`role role-${role}`}>{role}</span>
+            <span className="actions">
+              <button
+                type="button"
+                className="button small primary"
+                aria-label={`Admit ${name}`}
+                onClick={() => people.admit(identity)}
+              >
+                Admit
+              </button>
+              <button
+                type="button"
+                className="button small"
+                aria-label={`Deny ${name}`}
+                onClick={() => people.deny(identity)}
+              >
+                Deny
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The list is read again every few seconds, so that the text stays true. */
+function describeSince(instant: string): string {
+  const minutes = Math.floor((Date.now() - Date.parse(instant)) / 60_000);
+  return minutes < 1 ? 'just now' : `for ${minutes} min`;
+}
