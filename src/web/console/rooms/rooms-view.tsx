@@ -29,11 +29,7 @@ export function Rooms() {
   const { data, error, refetch } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const rooms = data?.rooms ?? NONE;
   const columns = useMemo(() => createColumns(facts), [facts]);
-  const shown = useMemo(() => {
-    const text = wanted.trim().toLowerCase();
-    const found = text === '' ? rooms : rooms.filter(({ name }) => name.toLowerCase().includes(text));
-    return found.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
-  }, [rooms, wanted]);
+  const shown = useMemo(() => findRooms(rooms, wanted), [rooms, wanted]);
   return (
     <View
       title="Rooms"
@@ -71,6 +67,14 @@ export function Rooms() {
       )}
     </View>
   );
+}
+
+/** Returns the rooms whose names have the text, the newest first. */
+function findRooms(rooms: readonly Room[], wanted: string): readonly Room[] {
+  const text = wanted.trim().toLowerCase();
+  return rooms
+    .filter(({ name }) => name.toLowerCase().includes(text))
+    .toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
 }
 
 function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
