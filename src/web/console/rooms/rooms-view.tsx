@@ -21,6 +21,22 @@ import { countParticipants, createdAtMs, isRecorded, roomLink } from './room-fac
 const NONE: readonly Room[] = [];
 
 /** The currently open rooms. */
+type FilterProps = { readonly wanted: string; readonly onChange: (text: string) => void };
+
+function RoomFilter({ wanted, onChange }: FilterProps) {
+  return (
+    <div className="filters">
+      <input
+        type="search"
+        placeholder="Find a room"
+        aria-label="Find a room"
+        value={wanted}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </div>
+  );
+}
+
 export function Rooms() {
   const { facts } = useConsole();
   const [, navigate] = useLocation();
@@ -47,15 +63,7 @@ export function Rooms() {
       )}
       {rooms.length > 0 && (
         <>
-          <div className="filters">
-            <input
-              type="search"
-              placeholder="Find a room"
-              aria-label="Find a room"
-              value={wanted}
-              onChange={({ target }) => change({ text: target.value })}
-            />
-          </div>
+          <RoomFilter wanted={wanted} onChange={(text) => change({ text })} />
           <DataTable
             label="Open rooms"
             columns={columns}
