@@ -174,7 +174,17 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
     ],
   ],
   // What plans do by themselves: media-events -> plans -> the capabilities that they start.
-  ['src/server/plans/', ['src/server/rooms/', 'src/server/events/', 'src/server/platform/', 'src/contract/']],
+  [
+    'src/server/plans/',
+    [
+      'src/server/rooms/',
+      'src/server/recordings/',
+      'src/server/transcription/',
+      'src/server/events/',
+      'src/server/platform/',
+      'src/contract/',
+    ],
+  ],
   [
     'src/server/media-events/',
     [

@@ -128,6 +128,50 @@ type Token struct {
 	Waiting *bool `json:"waiting,omitempty"`
 }
 
+// PlannedRecording: Record each session of the room, with the fields of recording/start.
+type PlannedRecording struct {
+	// When it starts: at the first join, when the first track is published, or when somebody with the role host is
+	// there; default firstJoin. One of firstJoin, firstPublish, role:host.
+	At *string `json:"at,omitempty"`
+	// Arrangement of the people: everyone in a grid, the speaker beside the others, or the speaker alone; default grid.
+	// One of grid, speaker, single-speaker.
+	Layout *string `json:"layout,omitempty"`
+	// Record sound only, also into an MP4 file; default false
+	AudioOnly *bool `json:"audioOnly,omitempty"`
+	// Also keep each participant's speech, encrypted, until the recording is transcribed or for 7 days, so that the
+	// transcript has everybody when people speak at once; needs a stt-live worker; default false
+	RecordTracks *bool `json:"recordTracks,omitempty"`
+	// Resolution and frames per second of the picture; default H264_720P_30. One of H264_720P_30, H264_720P_60,
+	// H264_1080P_30, H264_1080P_60, PORTRAIT_H264_720P_30, PORTRAIT_H264_720P_60, PORTRAIT_H264_1080P_30,
+	// PORTRAIT_H264_1080P_60.
+	Preset *string `json:"preset,omitempty"`
+}
+
+// PlannedTranscription: Transcribe each session of the room live, with the fields of transcription/start.
+type PlannedTranscription struct {
+	// When it starts: at the first join, when the first track is published, or when somebody with the role host is
+	// there; default firstJoin. One of firstJoin, firstPublish, role:host.
+	At *string `json:"at,omitempty"`
+	// BCP 47, or auto when a model detects the spoken language; default en-US
+	Language *string `json:"language,omitempty"`
+	// Track id or identity to speaker name
+	Participants map[string]string `json:"participants,omitempty"`
+	// How to transcribe
+	Options *PlannedTranscriptionOptions `json:"options,omitempty"`
+}
+
+// PlannedTranscriptionOptions: How to transcribe.
+type PlannedTranscriptionOptions struct {
+	// Interim results in captions, and at the end of the returned segments; default false
+	PartialResults *bool `json:"partialResults,omitempty"`
+	// Send captions to everyone in the room (text streams on lk.transcription); default true
+	Captions *bool `json:"captions,omitempty"`
+	// Punctuation and capitals; default true
+	Punctuation *bool `json:"punctuation,omitempty"`
+	// Mask profanity with asterisks; default false
+	ProfanityFilter *bool `json:"profanityFilter,omitempty"`
+}
+
 // RoomCreate: The room to open.
 type RoomCreate struct {
 	// Room name, which is also its id. At most 256 bytes of UTF-8, no control characters.
@@ -156,7 +200,9 @@ type RoomCreate struct {
 	Lobby *bool `json:"lobby,omitempty"`
 	// With a lobby, the roles that enter without waiting; default host and moderator. One of host, moderator,
 	// participant, viewer.
-	Roles []string `json:"roles,omitempty"`
+	Roles      []string              `json:"roles,omitempty"`
+	Record     *PlannedRecording     `json:"record,omitempty"`
+	Transcribe *PlannedTranscription `json:"transcribe,omitempty"`
 	// Names and terms for transcriptions of rooms without a vocabulary
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Language of live transcriptions that are started without one: BCP 47, or auto
@@ -266,7 +312,9 @@ type PlanPut struct {
 	Lobby *bool `json:"lobby,omitempty"`
 	// With a lobby, the roles that enter without waiting; default host and moderator. One of host, moderator,
 	// participant, viewer.
-	Roles []string `json:"roles,omitempty"`
+	Roles      []string              `json:"roles,omitempty"`
+	Record     *PlannedRecording     `json:"record,omitempty"`
+	Transcribe *PlannedTranscription `json:"transcribe,omitempty"`
 	// Names and terms for transcriptions of rooms without a vocabulary
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Language of live transcriptions that are started without one: BCP 47, or auto
@@ -305,7 +353,9 @@ type Plan struct {
 	Lobby *bool `json:"lobby,omitempty"`
 	// With a lobby, the roles that enter without waiting; default host and moderator. One of host, moderator,
 	// participant, viewer.
-	Roles []string `json:"roles,omitempty"`
+	Roles      []string              `json:"roles,omitempty"`
+	Record     *PlannedRecording     `json:"record,omitempty"`
+	Transcribe *PlannedTranscription `json:"transcribe,omitempty"`
 	// Names and terms for transcriptions of rooms without a vocabulary
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Language of live transcriptions that are started without one: BCP 47, or auto
@@ -1433,11 +1483,11 @@ type WebhookList struct {
 type WebhookCreate struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL string `json:"url"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
-	// participant_left, participant_waiting, participant_admitted, participant_denied, room_join_refused,
-	// track_published, track_unpublished, egress_started, egress_ended, broadcast_started, broadcast_url_failed,
-	// broadcast_ended, ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed,
-	// recording_started, recording_stopped, ingress_stopped, *.
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, planned_start_failed,
+	// participant_joined, participant_left, participant_waiting, participant_admitted, participant_denied,
+	// room_join_refused, track_published, track_unpublished, egress_started, egress_ended, broadcast_started,
+	// broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
+	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
 	// or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
@@ -1451,11 +1501,11 @@ type WebhookCreate struct {
 type WebhookPatch struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
-	// participant_left, participant_waiting, participant_admitted, participant_denied, room_join_refused,
-	// track_published, track_unpublished, egress_started, egress_ended, broadcast_started, broadcast_url_failed,
-	// broadcast_ended, ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed,
-	// recording_started, recording_stopped, ingress_stopped, *.
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, planned_start_failed,
+	// participant_joined, participant_left, participant_waiting, participant_admitted, participant_denied,
+	// room_join_refused, track_published, track_unpublished, egress_started, egress_ended, broadcast_started,
+	// broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
+	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -1468,11 +1518,11 @@ type WebhookPatch struct {
 type WebhookPut struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, participant_joined,
-	// participant_left, participant_waiting, participant_admitted, participant_denied, room_join_refused,
-	// track_published, track_unpublished, egress_started, egress_ended, broadcast_started, broadcast_url_failed,
-	// broadcast_ended, ingress_started, ingress_ended, transcription_completed, transcription_failed, room_closed,
-	// recording_started, recording_stopped, ingress_stopped, *.
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, planned_start_failed,
+	// participant_joined, participant_left, participant_waiting, participant_admitted, participant_denied,
+	// room_join_refused, track_published, track_unpublished, egress_started, egress_ended, broadcast_started,
+	// broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
+	// transcription_failed, room_closed, recording_started, recording_stopped, ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -1697,6 +1747,39 @@ type RoomFinishedEvent struct {
 	Reconciled *bool `json:"reconciled,omitempty"`
 	// Why a plan closed the room; absent for a room that ended otherwise. One of closes_at, max_duration, solo_timeout.
 	CloseReason *string `json:"closeReason,omitempty"`
+}
+
+// PlannedStart: What a plan could not start.
+type PlannedStart struct {
+	// What the plan wanted to start. One of recording, transcription.
+	Starts string `json:"starts"`
+	// Why it was refused
+	Error PlannedStartError `json:"error"`
+}
+
+// PlannedStartError: Why it was refused.
+type PlannedStartError struct {
+	// Error code
+	Code string `json:"code"`
+	// What is wrong, and what to do
+	Message string `json:"message"`
+}
+
+// PlannedStartFailedEvent: A plan could not start something. It is tried again while the room is open; each reason is
+// told once..
+type PlannedStartFailedEvent struct {
+	// Event name. One of planned_start_failed.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled *bool        `json:"reconciled,omitempty"`
+	Planned    PlannedStart `json:"planned"`
 }
 
 // JoinedParticipant: Who joined.
@@ -2221,7 +2304,8 @@ type Event struct {
 	Reconciled *bool        `json:"reconciled,omitempty"`
 	Closing    *RoomClosing `json:"closing,omitempty"`
 	// Why a plan closed the room; absent for a room that ended otherwise. One of closes_at, max_duration, solo_timeout.
-	CloseReason *string `json:"closeReason,omitempty"`
+	CloseReason *string       `json:"closeReason,omitempty"`
+	Planned     *PlannedStart `json:"planned,omitempty"`
 	// Only with the 30th of a participant in one minute: those that follow before this instant are left out, with their
 	// ends
 	LimitedUntil *string           `json:"limitedUntil,omitempty"`

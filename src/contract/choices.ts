@@ -92,6 +92,16 @@ export const ADMITTED_TOPIC = 'rtc.admitted';
 /** Maximum of the durations of plans: a year. */
 export const MAX_PLAN_SECONDS = 31_536_000;
 
+/** Maximum size of a plan as JSON text, because every instance keeps all plans in memory. */
+export const MAX_PLAN_BYTES = 32_768;
+
+/** When something that is planned starts by itself. */
+export const PLAN_TRIGGERS = ['firstJoin', 'firstPublish', 'role:host'] as const;
+export type PlanTrigger = (typeof PLAN_TRIGGERS)[number];
+
+/** What a plan starts. */
+export const PLANNED_STARTS = ['recording', 'transcription'] as const;
+
 /** Why a plan closed a room. */
 export const CLOSE_REASONS = ['closes_at', 'max_duration', 'solo_timeout'] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];

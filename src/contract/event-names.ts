@@ -5,14 +5,15 @@
  */
 
 /**
- * The names of the delivery table, and room_created, room_closing, room_join_refused, transcription_completed,
- * transcription_failed and those of waiting people and of broadcasts, which it lacks.
+ * The names of the delivery table, and room_created, room_closing, planned_start_failed, room_join_refused,
+ * transcription_completed, transcription_failed and those of waiting people and of broadcasts, which it lacks.
  */
 export const EVENT_TYPES = [
   'room_created',
   'room_started',
   'room_closing',
   'room_finished',
+  'planned_start_failed',
   'participant_joined',
   'participant_left',
   'participant_waiting',

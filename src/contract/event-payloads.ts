@@ -3,7 +3,7 @@ import { EventBroadcastSchema } from './broadcasts.ts';
 import { CLOSE_REASONS } from './choices.ts';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
 import { instantSchema, shownMetadata } from './names.ts';
-import { RoomClosingSchema } from './plans.ts';
+import { PlannedStartSchema, RoomClosingSchema } from './plans.ts';
 
 /*
  * The payload of each event: the specified fields, and the subject of the event. `event` distinguishes the payloads, in
@@ -258,6 +258,13 @@ export const EVENT_SCHEMAS = {
       'A plan is about to close a room: sent with each warning to its participants, and right before its end.',
     ),
   ),
+  planned_start_failed: Type.Object(
+    { event: nameSchema('planned_start_failed'), room, ...occurrence, planned: PlannedStartSchema },
+    payload(
+      'PlannedStartFailedEvent',
+      'A plan could not start something. It is tried again while the room is open; each reason is told once.',
+    ),
+  ),
   room_finished: Type.Object(
     { event: nameSchema('room_finished'), room, ...occurrence, closeReason: Type.Optional(closeReason) },
     payload('RoomFinishedEvent', 'A room was closed.'),
@@ -371,6 +378,7 @@ type Subject =
   | 'transcription'
   | 'closedUntil'
   | 'closing'
+  | 'planned'
   | 'closeReason';
 /** Allows reading any subject before the type of the event is checked, as undefined when the event does not have it. */
 type WithEverySubject<E> = E extends unknown

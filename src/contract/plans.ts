@@ -1,8 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { CLOSE_REASONS, MAX_PLAN_SECONDS, ROLES, type Role } from './choices.ts';
+import {
+  CLOSE_REASONS,
+  MAX_PLAN_SECONDS,
+  PLAN_TRIGGERS,
+  PLANNED_STARTS,
+  ROLES,
+  type Role,
+} from './choices.ts';
 import { instantSchema, roomNameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { RecordingSettingsSchema } from './recordings.ts';
 import { LANGUAGE_PATTERN } from './transcript-queries.ts';
+import { LiveStartSchema } from './transcription.ts';
 import { termsSchema } from './vocabulary.ts';
 
 /** LiveKit stores its time-outs as uint32. */
@@ -27,6 +36,13 @@ type Seconds = { readonly minimum: 0 | 1; readonly example: number };
 
 const seconds = (description: string, { minimum, example }: Seconds) =>
   Type.Optional(Type.Integer({ minimum, maximum: MAX_PLAN_SECONDS, description, examples: [example] }));
+
+const at = Type.Optional(
+  Type.Enum(PLAN_TRIGGERS, {
+    description:
+      'When it starts: at the first join, when the first track is published, or when somebody with the role host is there; default firstJoin',
+  }),
+);
 
 /** What POST /v1/rooms takes besides the settings of LiveKit: the same as a plan, for that room only. */
 export const roomPlanFields = {
@@ -76,6 +92,26 @@ export const roomPlanFields = {
       description: `With a lobby, the roles that enter without waiting; default ${ENTRY_ROLES.join(' and ')}`,
       examples: [['host', 'moderator']],
     }),
+  ),
+  record: Type.Optional(
+    Type.Object(
+      { at, ...RecordingSettingsSchema.properties },
+      {
+        $id: 'PlannedRecording',
+        description: 'Record each session of the room, with the fields of recording/start',
+        additionalProperties: false,
+      },
+    ),
+  ),
+  transcribe: Type.Optional(
+    Type.Object(
+      { at, ...LiveStartSchema.properties },
+      {
+        $id: 'PlannedTranscription',
+        description: 'Transcribe each session of the room live, with the fields of transcription/start',
+        additionalProperties: false,
+      },
+    ),
   ),
   vocabulary: Type.Optional(termsSchema('Names and terms for transcriptions of rooms without a vocabulary')),
   language: Type.Optional(
@@ -162,4 +198,18 @@ export const RoomClosingSchema = Type.Object(
     secondsLeft: Type.Integer({ description: 'Seconds until then; 0 right before the end' }),
   },
   { $id: 'RoomClosing', additionalProperties: true, description: 'When and why the room is closed' },
+);
+
+export const PlannedStartSchema = Type.Object(
+  {
+    starts: Type.Enum(PLANNED_STARTS, { description: 'What the plan wanted to start' }),
+    error: Type.Object(
+      {
+        code: Type.String({ description: 'Error code', examples: ['media-worker-unavailable'] }),
+        message: Type.String({ description: 'What is wrong, and what to do' }),
+      },
+      { additionalProperties: true, description: 'Why it was refused' },
+    ),
+  },
+  { $id: 'PlannedStart', additionalProperties: true, description: 'What a plan could not start' },
 );

@@ -99,6 +99,10 @@ function describePlanned(event: Event): Sentence | undefined {
       return `${event.participant.identity} was denied`;
     case 'room_closing':
       return describeClosing(event.closing);
+    case 'planned_start_failed': {
+      const { starts, error } = event.planned;
+      return { text: `the plan could not start the ${starts} yet: ${error.message}`, isTrouble: true };
+    }
     case 'room_finished':
       return event.closeReason === undefined
         ? 'the room was closed'

@@ -23,7 +23,7 @@ import { isMeant, isRun, LINES_NOT_RUN, PAGES_NOT_RUN } from './support/not-run.
 /** Schemas of the JSON blocks, in the order of the pages. */
 const SHAPES: Readonly<Record<string, readonly TSchema[]>> = {
   'docs/conventions.md': [ProblemSchema],
-  'docs/plans.md': [PlanPutSchema, RoomClosingSchema],
+  'docs/plans.md': [PlanPutSchema, PlanPutSchema, RoomClosingSchema],
   'docs/recordings.md': [RecordingSchema],
   'docs/transcription.md': [
     SegmentSchema,

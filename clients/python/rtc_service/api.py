@@ -144,6 +144,50 @@ class Token(_TokenRequired, total=False):
     waiting: bool
 
 
+class PlannedRecording(TypedDict, total=False):
+    """Record each session of the room, with the fields of recording/start"""
+
+    # When it starts: at the first join, when the first track is published, or when somebody with the role host is
+    # there; default firstJoin
+    at: Literal["firstJoin", "firstPublish", "role:host"]
+    # Arrangement of the people: everyone in a grid, the speaker beside the others, or the speaker alone; default grid
+    layout: Literal["grid", "speaker", "single-speaker"]
+    # Record sound only, also into an MP4 file; default false
+    audioOnly: bool
+    # Also keep each participant's speech, encrypted, until the recording is transcribed or for 7 days, so that the
+    # transcript has everybody when people speak at once; needs a stt-live worker; default false
+    recordTracks: bool
+    # Resolution and frames per second of the picture; default H264_720P_30
+    preset: Literal["H264_720P_30", "H264_720P_60", "H264_1080P_30", "H264_1080P_60", "PORTRAIT_H264_720P_30", "PORTRAIT_H264_720P_60", "PORTRAIT_H264_1080P_30", "PORTRAIT_H264_1080P_60"]
+
+
+class PlannedTranscription(TypedDict, total=False):
+    """Transcribe each session of the room live, with the fields of transcription/start"""
+
+    # When it starts: at the first join, when the first track is published, or when somebody with the role host is
+    # there; default firstJoin
+    at: Literal["firstJoin", "firstPublish", "role:host"]
+    # BCP 47, or auto when a model detects the spoken language; default en-US
+    language: str
+    # Track id or identity to speaker name
+    participants: dict[str, str]
+    # How to transcribe
+    options: PlannedTranscriptionOptions
+
+
+class PlannedTranscriptionOptions(TypedDict, total=False):
+    """How to transcribe"""
+
+    # Interim results in captions, and at the end of the returned segments; default false
+    partialResults: bool
+    # Send captions to everyone in the room (text streams on lk.transcription); default true
+    captions: bool
+    # Punctuation and capitals; default true
+    punctuation: bool
+    # Mask profanity with asterisks; default false
+    profanityFilter: bool
+
+
 class _RoomCreateRequired(TypedDict):
     # Room name, which is also its id. At most 256 bytes of UTF-8, no control characters.
     name: str
@@ -176,6 +220,8 @@ class RoomCreate(_RoomCreateRequired, total=False):
     lobby: bool
     # With a lobby, the roles that enter without waiting; default host and moderator
     roles: list[Literal["host", "moderator", "participant", "viewer"]]
+    record: PlannedRecording
+    transcribe: PlannedTranscription
     # Names and terms for transcriptions of rooms without a vocabulary
     vocabulary: list[str]
     # Language of live transcriptions that are started without one: BCP 47, or auto
@@ -299,6 +345,8 @@ class PlanPut(TypedDict, total=False):
     lobby: bool
     # With a lobby, the roles that enter without waiting; default host and moderator
     roles: list[Literal["host", "moderator", "participant", "viewer"]]
+    record: PlannedRecording
+    transcribe: PlannedTranscription
     # Names and terms for transcriptions of rooms without a vocabulary
     vocabulary: list[str]
     # Language of live transcriptions that are started without one: BCP 47, or auto
@@ -345,6 +393,8 @@ class Plan(_PlanRequired, total=False):
     lobby: bool
     # With a lobby, the roles that enter without waiting; default host and moderator
     roles: list[Literal["host", "moderator", "participant", "viewer"]]
+    record: PlannedRecording
+    transcribe: PlannedTranscription
     # Names and terms for transcriptions of rooms without a vocabulary
     vocabulary: list[str]
     # Language of live transcriptions that are started without one: BCP 47, or auto
@@ -1571,7 +1621,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """The webhook to register"""
 
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "planned_start_failed", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
     # or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
@@ -1586,7 +1636,7 @@ class WebhookPatch(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "planned_start_failed", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1600,7 +1650,7 @@ class WebhookPut(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "planned_start_failed", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1854,6 +1904,44 @@ class RoomFinishedEvent(_RoomFinishedEventRequired, total=False):
     reconciled: bool
     # Why a plan closed the room; absent for a room that ended otherwise
     closeReason: Literal["closes_at", "max_duration", "solo_timeout"]
+
+
+class PlannedStart(TypedDict):
+    """What a plan could not start"""
+
+    # What the plan wanted to start
+    starts: Literal["recording", "transcription"]
+    # Why it was refused
+    error: PlannedStartError
+
+
+class PlannedStartError(TypedDict):
+    """Why it was refused"""
+
+    # Error code
+    code: str
+    # What is wrong, and what to do
+    message: str
+
+
+class _PlannedStartFailedEventRequired(TypedDict):
+    # Event name
+    event: Literal["planned_start_failed"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+    planned: PlannedStart
+
+
+class PlannedStartFailedEvent(_PlannedStartFailedEventRequired, total=False):
+    """A plan could not start something. It is tried again while the room is open; each reason is told once."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
 
 
 class _JoinedParticipantRequired(TypedDict):
@@ -3157,7 +3245,7 @@ BroadcastState = Literal["broadcasting", "stopped", "aborted", "failed"]
 RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 
 
-Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomClosingEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, ParticipantWaitingEvent, ParticipantAdmittedEvent, ParticipantDeniedEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
+Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomClosingEvent, RoomFinishedEvent, PlannedStartFailedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, ParticipantWaitingEvent, ParticipantAdmittedEvent, ParticipantDeniedEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
 GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]

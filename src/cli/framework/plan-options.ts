@@ -1,5 +1,15 @@
-import { MAX_PLAN_SECONDS, ROLES, type Role } from '../../contract/choices.ts';
+import {
+  MAX_PLAN_SECONDS,
+  PLAN_TRIGGERS,
+  type PlanTrigger,
+  RECORDING_LAYOUTS,
+  RECORDING_PRESETS,
+  ROLES,
+  type Role,
+} from '../../contract/choices.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
+import type { RecordingSettings } from '../../contract/recordings.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { futureMoment } from './moments.ts';
 import {
   asText,
@@ -11,6 +21,26 @@ import {
   wholeNumber,
   wholeSeconds,
 } from './parameters.ts';
+
+/** How to record. */
+export const RECORDING_OPTIONS = {
+  layout: option('--layout <layout>', 'arrangement of the people; default grid', choice(RECORDING_LAYOUTS)),
+  preset: option(
+    '--preset <preset>',
+    'size and frames per second; default H264_720P_30',
+    choice(RECORDING_PRESETS),
+  ),
+  audioOnly: flag('--audio-only', 'record sound only'),
+  recordTracks: flag('--record-tracks', "also keep each participant's speech, for the transcript"),
+};
+
+/** How to transcribe live. */
+export const LIVE_OPTIONS = {
+  partialResults: flag('--partial-results', 'show captions before a sentence has ended'),
+  withoutCaptions: flag('--without-captions', 'send no captions to the people in the room'),
+  withoutPunctuation: flag('--without-punctuation', 'remove punctuation and capitals'),
+  profanityFilter: flag('--profanity-filter', 'mask profanity with asterisks'),
+};
 
 /** Options that `rtc plans set` and `rtc rooms create` share: what is planned for a room. */
 export const PLAN_OPTIONS = {
@@ -46,6 +76,11 @@ export const PLAN_OPTIONS = {
   language: option('--language <tag>', 'language of transcriptions that are started without one', {
     parse: notEmpty,
   }),
+  record: option('--record <when>', 'record by itself from then on', choice(PLAN_TRIGGERS)),
+  ...RECORDING_OPTIONS,
+  transcribe: option('--transcribe <when>', 'transcribe by itself from then on', choice(PLAN_TRIGGERS)),
+  speakers: listOption('--speaker <key=name>', 'speaker of the transcription, by track id or identity'),
+  ...LIVE_OPTIONS,
 };
 
 /** Settings of rooms that plans have too. */
@@ -87,7 +122,56 @@ type Input = {
     | undefined;
 } & {
   readonly [Name in 'language' | 'metadata']: string | undefined;
-};
+} & Starting;
+
+type Recording = {
+  readonly layout: RecordingSettings['layout'];
+  readonly preset: RecordingSettings['preset'];
+} & Readonly<Record<'audioOnly' | 'recordTracks', boolean>>;
+
+type Transcribing = Readonly<Record<keyof typeof LIVE_OPTIONS, boolean>>;
+
+type Starting = Recording &
+  Transcribing & {
+    readonly record: PlanTrigger | undefined;
+    readonly transcribe: PlanTrigger | undefined;
+    readonly speakers: readonly string[];
+  };
+
+export function readRecordingSettings({ layout, preset, audioOnly, recordTracks }: Recording) {
+  return {
+    ...(layout === undefined ? {} : { layout }),
+    ...(preset === undefined ? {} : { preset }),
+    ...(audioOnly ? { audioOnly } : {}),
+    ...(recordTracks ? { recordTracks } : {}),
+  };
+}
+
+function readRecord(input: Starting): PlanSettings['record'] {
+  const settings = readRecordingSettings(input);
+  const [given] = Object.keys(settings);
+  if (input.record !== undefined) return { at: input.record, ...settings };
+  if (given === undefined) return undefined;
+  throw usageError('how to record is given, and not when', 'add --record firstJoin');
+}
+
+function readTranscribe(input: Starting): PlanSettings['transcribe'] {
+  const { transcribe, speakers, partialResults, withoutCaptions, withoutPunctuation, profanityFilter } =
+    input;
+  const options = {
+    ...(partialResults ? { partialResults } : {}),
+    ...(withoutCaptions ? { captions: false } : {}),
+    ...(withoutPunctuation ? { punctuation: false } : {}),
+    ...(profanityFilter ? { profanityFilter } : {}),
+  };
+  const how = {
+    ...(Object.keys(options).length > 0 ? { options } : {}),
+    ...(speakers.length > 0 ? { participants: parseSpeakers(speakers) } : {}),
+  };
+  if (transcribe !== undefined) return { at: transcribe, ...how };
+  if (Object.keys(how).length === 0) return undefined;
+  throw usageError('how to transcribe is given, and not when', 'add --transcribe firstJoin');
+}
 
 /** Returns the settings that were given. */
 export function readPlanSettings(input: Input, nowMs: number): PlanSettings {
@@ -99,8 +183,27 @@ export function readPlanSettings(input: Input, nowMs: number): PlanSettings {
     lobby: input.lobby ? true : undefined,
     roles: input.roles && [...input.roles],
     closingWarnings: closingWarnings && [...closingWarnings],
+    record: readRecord(input),
+    transcribe: readTranscribe(input),
     vocabulary: vocabulary.length === 0 ? undefined : [...vocabulary],
   };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);
+}
+
+/** Parses `ada=Ada`; the key ends at the first `=`. */
+export function parseSpeakers(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(parsePair));
+}
+
+function parsePair(pair: string): readonly [key: string, name: string] {
+  const [key, name] = splitPair(pair);
+  if (name === '') throw usageError(`the speaker ${JSON.stringify(key)} has no name`, `such as ${key}=Ada`);
+  return [key, name];
+}
+
+export function splitPair(pair: string): readonly [key: string, name: string] {
+  const mark = pair.indexOf('=');
+  if (mark > 0) return [pair.slice(0, mark), pair.slice(mark + 1)];
+  throw usageError(`${JSON.stringify(pair)} is not KEY=NAME`, 'such as ada=Ada, or TR_AMDuaW8eDvbDmz=Ada');
 }

@@ -16,7 +16,11 @@ import { openSqlite } from '../platform/storage/sqlite/engine.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
 import { createEntryDecisionStore } from '../rooms/entry-decisions.sql.ts';
-import { createPlannedRoomStore, createPlanStore } from '../rooms/plans/plans.sql.ts';
+import {
+  createPlannedRoomStore,
+  createPlannedStartStore,
+  createPlanStore,
+} from '../rooms/plans/plans.sql.ts';
 import { createRoomRecordStore } from '../rooms/room-records.sql.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
@@ -59,6 +63,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     plans: calls.observe('plans', stores.plans),
     plannedRooms: calls.observe('plannedRooms', stores.plannedRooms),
     entryDecisions: calls.observe('entryDecisions', stores.entryDecisions),
+    plannedStarts: calls.observe('plannedStarts', stores.plannedStarts),
     audit: calls.observe('audit', stores.audit),
     keys: calls.observe('keys', stores.keys),
     idempotency: calls.observe('idempotency', stores.idempotency),
@@ -135,6 +140,9 @@ class ConnectionStores {
   }
   get entryDecisions() {
     return this.#once(createEntryDecisionStore);
+  }
+  get plannedStarts() {
+    return this.#once(createPlannedStartStore);
   }
   get audit() {
     return this.#once(createAuditStore);

@@ -14,6 +14,7 @@ import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
 import { keepTimes } from '../plans/keep-times.ts';
+import { startPlanned } from '../plans/starts.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
@@ -101,6 +102,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   const found = { findBlock: blockCache.find, findRoomRecord: recordCache.find, findPlan, findNamedPlan };
   const work = startWork(config, { ...adapters, ...found }, closers);
   const keyRing = openKeyRing(adapters);
+  const recordings = { ...recordingSettings(config), webhookUrl: () => `${ownUrl()}/livekit/webhook` };
   const app = await buildApp({
     routes: serviceRoutes({
       ...adapters,
@@ -112,10 +114,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       randomBytes,
       ...found,
       keyLimits: createKeyLimits(config, { ...adapters, ...work }),
-      recordings: {
-        ...recordingSettings(config),
-        webhookUrl: () => `${ownUrl()}/livekit/webhook`,
-      },
+      recordings,
       metrics: config.metrics === 'signed' ? metrics : undefined,
       basePath: config.basePath,
       reference: { version, basePath: config.basePath, folder: join(root, 'dist', 'reference') },
@@ -152,6 +151,8 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     throw listenError(error, config);
   });
   listeningPort = Number(new URL(url).port);
+  // The media server reports recordings to this address.
+  closers.add(startPlanned({ ...adapters, ...work, ...found, recordings }).close);
   return url + config.basePath;
 }
 

@@ -30,6 +30,11 @@ export type EventSubject = {
     readonly closesAt: string;
     readonly secondsLeft: number;
   };
+  /** What a plan could not start. */
+  readonly planned?: {
+    readonly starts: 'recording' | 'transcription';
+    readonly error: { readonly code: string; readonly message: string };
+  };
   /** Why a plan closed the room. */
   readonly closeReason?: CloseReason;
 };

@@ -12,6 +12,7 @@ import type { FindPlan } from '../rooms/plans/plans.ts';
 import { isHelper } from '../rooms/room-records.ts';
 import type { RoomStores } from '../rooms/store.ts';
 import { findNextDue } from './due-times.ts';
+import { mayTrigger } from './starts.ts';
 
 /** A session after some events. */
 export type FollowedRoom = {
@@ -36,8 +37,19 @@ export async function followPlan(
   { plannedRooms }: Pick<RoomStores, 'plannedRooms'>,
   { session, domainEvents, plan, present, now }: FollowedRoom,
 ): Promise<void> {
+  if (plan === undefined || session === undefined || session.endedAt !== null) return;
+  await notePresence(plannedRooms, { session, domainEvents, plan, present, now });
+  if (mayTrigger(plan, domainEvents)) await plannedRooms.trigger(session.sid, now);
+}
+
+type Followed = FollowedRoom & { readonly session: RoomSession; readonly plan: PlanSettings };
+
+async function notePresence(
+  plannedRooms: RoomStores['plannedRooms'],
+  { session, domainEvents, plan, present, now }: Followed,
+): Promise<void> {
   const last = domainEvents.findLast(({ type }) => OF_PRESENCE.includes(type));
-  if (plan === undefined || last === undefined || session === undefined || session.endedAt !== null) return;
+  if (last === undefined) return;
   const { sid, name: room } = session;
   const startedAt = session.startedAt === null ? null : toOwnTime(session.startedAt, last, now);
   const aloneSince = present === 1 ? toOwnTime(last.occurredAt, last, now) : null;

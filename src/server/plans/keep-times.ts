@@ -3,29 +3,25 @@ import { CLOSING_TOPIC } from '../../contract/plans.ts';
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
-import { startLoop } from '../platform/jobs/loop.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import { type FindPlan, readPlans, toSubject } from '../rooms/plans/plans.ts';
 import type { PlannedRoom, RoomStores } from '../rooms/store.ts';
+import { type Claimed, type DueLoop, type Run, startDueLoop } from './due-loop.ts';
 import { decideDue, type RoomEnd } from './due-times.ts';
+import { beginStarts } from './starts.ts';
 
 /*
- * Warns and closes rooms when their plans say so. What is due is in the rows of planned rooms: an instance sleeps until the
- * next of them, claims some by moving their due time on, and looks what their plan says now. The claim of an instance that
- * dies runs out, and another one claims the room. Everything may happen twice without harm: an event is stored once, and a
- * room that is not the same session any more is left alone.
+ * Warns and closes rooms when their plans say so. What is due is in the rows of planned rooms: an instance claims some of
+ * them, and looks what their plan says now. Everything may happen twice without harm: an event is stored once, and a room
+ * that is not the same session any more is left alone.
  */
 
-/** How long a claim lasts: longer than the media server takes to give up on a room that no process of it holds. */
-const CLAIM_MS = 5_000;
-
-/** Rooms that are worked on at once: an instance that dies holds no more of them back. */
 const AT_ONCE = 48;
 
-/** A notification may be lost; the next due time is read again after this time while there is any. */
-const MAX_SLEEP_MS = 10_000;
+/** Longer than the media server takes to send a warning. */
+const WARNING_MS = 10_000;
 
 /** A room that the media server does not list is looked at again after this time, unless its end has been told. */
 const MISSING_MS = 60_000;
@@ -42,95 +38,68 @@ export type KeepTimesDeps = AppendEventsDeps<KeepStores> & {
   readonly closeRoom: (room: string) => Promise<void>;
 };
 
-export type TimeKeeper = { readonly close: () => Promise<void> };
-
-export function keepTimes(deps: KeepTimesDeps): TimeKeeper {
+export function keepTimes(deps: KeepTimesDeps): DueLoop {
   const { store, clock, log } = deps;
-  const running = new Set<Promise<void>>();
-  const loop = startLoop({
-    clock,
-    log,
+  return startDueLoop<PlannedRoom>({
+    ...{ clock, log, changes: store.changes, topic: 'plannedRooms', rows: store.plannedRooms },
+    atOnce: AT_ONCE,
     failureMessage: 'looking for rooms whose time has come failed; trying again',
-    backoff: { firstMs: 250, maxMs: 5_000 },
-    round: async (signal) => {
-      for (;;) {
-        const limit = AT_ONCE - running.size;
-        // The end of one wakes the loop.
-        if (limit <= 0 || signal.aborted) return MAX_SLEEP_MS;
-        const now = clock.now();
-        const until = now + CLAIM_MS;
-        const claimed = await store.plannedRooms.claim({ now, until, limit });
-        if (claimed.length > 0) await actOnRooms(deps, { claimed, now, until }, run);
-        if (claimed.length === limit) continue;
-        const nextDueAt = await store.plannedRooms.nextDueAt();
-        if (nextDueAt === undefined) return undefined;
-        return Math.min(Math.max(0, nextDueAt - clock.now()), MAX_SLEEP_MS);
-      }
-    },
+    act: (claimed, run) => actOnRooms(deps, claimed, run),
   });
-  const run: Run = (work) => {
-    const one = work(loop.wake).finally(() => {
-      running.delete(one);
-      if (running.size === AT_ONCE - 1) loop.wake();
-    });
-    running.add(one);
-  };
-  const unsubscribe = store.changes.subscribe('plannedRooms', () => loop.wake());
-  return {
-    close: async () => {
-      unsubscribe();
-      await loop.close();
-      await Promise.all(running);
-    },
-  };
 }
 
-/** Starts work that the loop does not wait for. It never rejects, and wakes the loop if its row is due before the claim ends. */
-type Run = (work: (wake: () => void) => Promise<void>) => void;
-
-type Claimed = { readonly claimed: readonly PlannedRoom[]; readonly now: number; readonly until: number };
-
 type Acting = {
+  /** As it was claimed. */
+  readonly row: PlannedRoom;
+  /** As it is to be saved. */
   readonly room: PlannedRoom;
   readonly act: 'warn' | 'look' | 'close';
   readonly end: RoomEnd;
 };
 
-async function actOnRooms(deps: KeepTimesDeps, { claimed, now, until }: Claimed, run: Run): Promise<void> {
+async function actOnRooms(
+  deps: KeepTimesDeps,
+  claim: Claimed<PlannedRoom>,
+  run: Run<PlannedRoom>,
+): Promise<void> {
   const { store, mediaServer } = deps;
+  const { rows: claimed, now } = claim;
   const names = [...new Set(claimed.map(({ room }) => room))];
   const plans = await readPlans(store, names, now);
   const open = new Map((await mediaServer.listRooms(names)).map(({ name, sid }) => [name, sid]));
   const settled: PlannedRoom[] = [];
   const acting: Acting[] = [];
-  for (const room of claimed) {
+  const planned = claimed.flatMap((room) => {
+    const plan = plans.get(room.room);
+    return plan === undefined || open.get(room.room) !== room.sid ? [] : [{ room, plan }];
+  });
+  const triggered = await beginStarts(store, planned, now);
+  for (const row of claimed) {
+    const room = triggered.has(row.sid) ? { ...row, triggeredAt: now } : row;
     // The end of the session, which the media server or the next comparison tells, removes the row.
     if (open.get(room.room) !== room.sid) settled.push({ ...room, dueAt: now + MISSING_MS });
     else if (room.closeReason !== null)
-      acting.push({ room, act: 'close', end: { at: now, reason: room.closeReason } });
+      acting.push({ row, room, act: 'close', end: { at: now, reason: room.closeReason } });
     else {
       const { act, room: next } = decideDue(room, plans.get(room.room), now);
       if (act.type === 'wait') settled.push(next);
       else if (act.type === 'look')
-        acting.push({ room, act: 'look', end: { at: now, reason: 'solo_timeout' } });
+        acting.push({ row, room, act: 'look', end: { at: now, reason: 'solo_timeout' } });
       else {
-        acting.push({ room: act.type === 'warn' ? next : room, act: act.type, end: act.end });
-        // What is due before the end of the claim does not wait for the warning.
-        if (act.type === 'warn' && isDueBefore(next, until)) settled.push(next);
+        acting.push({ row, room: act.type === 'warn' ? next : room, act: act.type, end: act.end });
+        if (act.type === 'warn' && !waitsForWarning(next, now)) settled.push(next);
       }
     }
   }
-  await store.plannedRooms.settle(settled, until);
-  await tellClosing(
-    deps,
-    acting.filter(({ act }) => act === 'warn'),
-    now,
-  );
-  for (const one of acting) if (one.act === 'warn') run(() => warn(deps, one, until));
+  await store.plannedRooms.settle(settled, claim.until());
+  const warning = acting.filter(({ act }) => act === 'warn');
+  await tellClosing(deps, warning, now);
+  for (const one of warning) run(one.row, () => warn(deps, one, claim));
   const closing = acting.filter(({ act }) => act === 'close');
   await tellClosing(deps, closing, now);
-  for (const one of closing) run(() => closeRoom(deps, one));
-  for (const one of acting) if (one.act === 'look') run((wake) => closeIfAlone(deps, one, { until, wake }));
+  for (const one of closing) run(one.row, () => closeRoom(deps, one));
+  for (const one of acting)
+    if (one.act === 'look') run(one.row, (wake) => closeIfAlone(deps, one, { claim, wake }));
 }
 
 /** Stores the events of all these rooms in one transaction. */
@@ -182,7 +151,11 @@ function countSecondsLeft({ at }: RoomEnd, now: number): number {
 }
 
 /** Tells everyone in the room how long it stays open. If that fails it is tried again, unless something is due before. */
-async function warn(deps: KeepTimesDeps, { room, end }: Acting, until: number): Promise<void> {
+async function warn(
+  deps: KeepTimesDeps,
+  { room, end }: Acting,
+  { now, until }: Claimed<PlannedRoom>,
+): Promise<void> {
   const { store, mediaServer, clock, log } = deps;
   try {
     const closing = toClosing(end, countSecondsLeft(end, clock.now()));
@@ -190,14 +163,15 @@ async function warn(deps: KeepTimesDeps, { room, end }: Acting, until: number): 
     // Nobody has joined yet.
     if (room.startedAt !== null)
       await mediaServer.sendData(room.room, { data, kind: 'reliable', topic: CLOSING_TOPIC, identities: [] });
-    if (!isDueBefore(room, until)) await store.plannedRooms.settle([room], until);
+    if (waitsForWarning(room, now)) await store.plannedRooms.settle([room], until());
   } catch (err) {
     log.warn({ err }, 'warning a room before its end failed; it is tried again');
   }
 }
 
-function isDueBefore({ dueAt }: PlannedRoom, until: number): boolean {
-  return dueAt !== null && dueAt < until;
+/** What is due soon does not wait for the warning. */
+function waitsForWarning({ dueAt }: PlannedRoom, now: number): boolean {
+  return dueAt === null || dueAt >= now + WARNING_MS;
 }
 
 /** A room that cannot be closed now is claimed again. */
@@ -214,23 +188,23 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'room-not-found';
 }
 
-type Look = { readonly until: number; readonly wake: () => void };
+type Look = { readonly claim: Claimed<PlannedRoom>; readonly wake: () => void };
 
 /** Events may be late: the media server says who is there now. */
-async function closeIfAlone(deps: KeepTimesDeps, one: Acting, { until, wake }: Look): Promise<void> {
+async function closeIfAlone(deps: KeepTimesDeps, one: Acting, { claim, wake }: Look): Promise<void> {
   const { store, mediaServer, clock, log } = deps;
-  const { room, end } = one;
+  const { row, room, end } = one;
   try {
     const present = (await mediaServer.listParticipants(room.room)).filter(isCounted);
     if (present.length === 1) {
-      const closing: Acting = { room, act: 'close', end };
+      const closing: Acting = { row, room, act: 'close', end };
       await tellClosing(deps, [closing], clock.now());
       await closeRoom(deps, closing);
       return;
     }
     // The event of the next leave notes since when somebody is alone.
     await store.plannedRooms.forgetAlone(room.sid);
-    await store.plannedRooms.settle([{ ...room, dueAt: clock.now() }], until);
+    await store.plannedRooms.settle([{ ...room, aloneSince: null, dueAt: clock.now() }], claim.until());
     wake();
   } catch (err) {
     log.warn({ err }, 'looking whether somebody is alone in a room failed; it is tried again');

@@ -29,6 +29,7 @@ import {
 } from '../platform/http/route.ts';
 import { type ListRoomsDeps, listAllRooms, listRooms } from './list-rooms.ts';
 import { listPresent, type ParticipantDeps, participantNotFound } from './participants.ts';
+import { requireStarts } from './plans/plans.ts';
 import { type KeptClosed, listClosedRooms } from './room-records.ts';
 import {
   type CreateRoomDeps,
@@ -88,6 +89,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     errors: ['room-not-found', 'key-limit-reached', ...MEDIA_ERRORS],
     handle: async ({ body, caller }): Promise<RouteResponse> => {
       requireRoom(caller, body.name);
+      requireStarts(body, caller);
       await deps.keyLimits.checkRoom(caller, body.name);
       const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
       if (!hasExisted || body.metadata !== undefined) deps.sharedRooms.forget(body.name);

@@ -160,13 +160,18 @@ type CreatedRoom = {
 export async function createRoom(deps: CreateRoomDeps, request: RoomCreate): Promise<CreatedRoom> {
   // First: the room that is created now must not be taken for one that somebody's join has opened.
   const opened = await openMarked(deps, request.name);
-  const { record, plan } = await planRoom(deps, request, opened);
-  const created = await createUnlessClosing(deps, request, plan);
+  const { record, plan, listed } = await planRoom(deps, request, opened);
+  const created = await createUnlessClosing(deps, request, { plan, listed });
   await rememberSettings(deps, created.room, { request, record, plan: record?.plan });
   return created;
 }
 
-type PlannedCreation = { readonly record: RoomRecord | undefined; readonly plan: PlanSettings | undefined };
+type PlannedCreation = {
+  readonly record: RoomRecord | undefined;
+  readonly plan: PlanSettings | undefined;
+  /** The room as LiveKit lists it, if it had to be asked. */
+  readonly listed?: readonly Room[] | undefined;
+};
 
 /**
  * Stores what the request plans for this room, before the room is opened. An open room keeps what was planned before and is
@@ -182,15 +187,15 @@ async function planRoom(
   // Rooms can be opened without the database.
   const named = await Promise.resolve(findNamedPlan(request.name)).catch(() => undefined);
   if (given === undefined && record?.plan == null) return { record, plan: mergePlans(named, undefined) };
-  const [open] = await mediaServer.listRooms([request.name]);
-  const earlier: PlanSettings = open === undefined ? {} : JSON.parse(record?.plan ?? '{}');
+  const listed = await mediaServer.listRooms([request.name]);
+  const earlier: PlanSettings = listed.length === 0 ? {} : JSON.parse(record?.plan ?? '{}');
   const own = { ...earlier, ...given };
   checkPlan({ ...mergePlans(named, undefined), ...own });
   const plan = Object.keys(own).length === 0 ? null : JSON.stringify(own);
-  if (plan === (record?.plan ?? null)) return { record, plan: mergePlans(named, record) };
+  if (plan === (record?.plan ?? null)) return { record, plan: mergePlans(named, record), listed };
   const saved = await rememberPlan(deps, { room: request.name, record, plan });
   await store.plannedRooms.markDue([toSubject({ room: request.name })], clock.now());
-  return { record: saved, plan: mergePlans(named, saved) };
+  return { record: saved, plan: mergePlans(named, saved), listed };
 }
 
 /** Rooms can be opened without the database, unless they are known to be kept closed. */
@@ -209,17 +214,19 @@ async function openMarked(deps: CreateRoomDeps, name: string): Promise<RoomRecor
 async function createUnlessClosing(
   deps: CreateRoomDeps,
   request: RoomCreate,
-  plan: PlanSettings | undefined,
+  { plan, listed: known }: Pick<PlannedCreation, 'plan' | 'listed'>,
 ): Promise<CreatedRoom> {
   let hasWaited = false;
+  let listed = known;
   for (const pauseMs of PAUSES_MS) {
     try {
-      return await createOnce(deps, request, plan);
+      return await createOnce(deps, request, { plan, listed });
     } catch (error) {
       // No response takes 3 s. Twice in a row, something else is wrong.
       const isClosing = gotNoResponse(error) ? !hasWaited : isRoomNotFound(error);
       if (!isClosing) throw error;
       hasWaited ||= gotNoResponse(error);
+      listed = undefined;
     }
     await deps.clock.sleep(pauseMs);
   }
@@ -250,9 +257,9 @@ function isRoomNotFound(error: unknown): boolean {
 async function createOnce(
   { mediaServer }: MediaDeps,
   request: RoomCreate,
-  plan: PlanSettings | undefined,
+  { plan, listed }: Pick<PlannedCreation, 'plan' | 'listed'>,
 ): Promise<CreatedRoom> {
-  const [earlier] = await mediaServer.listRooms([request.name]);
+  const [earlier] = listed ?? (await mediaServer.listRooms([request.name]));
   const room = await mediaServer.createRoom({
     name: request.name,
     maxParticipants: request.maxParticipants ?? plan?.maxParticipants,

@@ -1,4 +1,4 @@
-import type { CloseReason } from '../../contract/choices.ts';
+import type { CloseReason, PLANNED_STARTS } from '../../contract/choices.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { KeyQuota } from '../platform/http/limits/key-limits.ts';
 import type { LastingQuery, RowsOverTime } from '../platform/storage/row-cache.ts';
@@ -138,6 +138,8 @@ export type PlannedRoom = {
    * too late. Null for never.
    */
   readonly dueAt: number | null;
+  /** Set when everything that the plan starts has been begun: no event can trigger a start any more. */
+  readonly triggeredAt: number | null;
 };
 
 /** What events say about a planned room. */
@@ -146,19 +148,24 @@ export type PlannedPresence = Pick<
   'sid' | 'room' | 'createdAt' | 'startedAt' | 'aloneSince' | 'dueAt'
 > & { readonly now: number };
 
+export type DueClaim = { readonly now: number; readonly until: number; readonly limit: number };
+
+/** The end of a claim is moved on. */
+export type DueRenewal = { readonly from: number; readonly to: number };
+
 export interface PlannedRoomStore {
   /** Adds the room, which is due at once, or notes the presence; it becomes due no later than before. */
   note(presence: PlannedPresence): Promise<void>;
-  /** Forgets these rooms, whose sessions have ended, and returns them. */
+  /** Forgets these rooms, whose sessions have ended, with their starts, and returns them. */
   end(sids: readonly string[]): Promise<readonly PlannedRoom[]>;
+  /** Makes the room due at once, unless everything that its plan starts has been begun. */
+  trigger(sid: string, now: number): Promise<void>;
   /** Makes the open rooms of these subjects due at once, because their plan has changed. Returns their number. */
   markDue(subjects: readonly string[], now: number): Promise<number>;
   /** Claims at most `limit` rooms that are due: nobody else gets them before `until`, to which their dueAt is set. */
-  claim(claim: {
-    readonly now: number;
-    readonly until: number;
-    readonly limit: number;
-  }): Promise<readonly PlannedRoom[]>;
+  claim(claim: DueClaim): Promise<readonly PlannedRoom[]>;
+  /** Moves the end of a claim on for those of the rooms that are still claimed until then. */
+  renew(rooms: readonly Pick<PlannedRoom, 'sid'>[], renewal: DueRenewal): Promise<void>;
   /** Saves claimed rooms, unless events have made them due earlier in the meantime. */
   settle(rooms: readonly PlannedRoom[], until: number): Promise<void>;
   /** Notes that the room is closed for this reason. Returns false when another instance did, or the session has ended. */
@@ -204,10 +211,42 @@ export interface EntryDecisionStore {
 
 export type RoomPerson = { readonly room: string; readonly identity: string };
 
+/** A recording or transcription that the plan of a session has begun to start. */
+export type PlannedStart = {
+  readonly sid: string;
+  readonly starts: (typeof PLANNED_STARTS)[number];
+  readonly room: string;
+  /** When it is tried next, or the end of a claim. Null when it was started. */
+  readonly dueAt: number | null;
+};
+
+type StartKey = Pick<PlannedStart, 'sid' | 'starts'>;
+
+export interface PlannedStartStore {
+  /** Adds the starts that are not there yet, due at once. */
+  add(starts: readonly Omit<PlannedStart, 'dueAt'>[], now: number): Promise<void>;
+  /** Returns of the sessions those in which a track was published, and those in which a host has been. */
+  findTriggers(sids: readonly string[]): Promise<{
+    readonly published: ReadonlySet<string>;
+    readonly hosted: ReadonlySet<string>;
+  }>;
+  /** Claims at most `limit` starts that are due: nobody else gets them before `until`, to which their dueAt is set. */
+  claim(claim: DueClaim): Promise<readonly PlannedStart[]>;
+  /** Moves the end of a claim on for those of the starts that are still claimed until then. */
+  renew(starts: readonly StartKey[], renewal: DueRenewal): Promise<void>;
+  /** Sets when a claimed start is tried next; null when it was started. */
+  settle(start: StartKey, dueAt: number | null): Promise<void>;
+  /** Forgets a start that is not planned any more. */
+  remove(start: StartKey): Promise<void>;
+  /** Returns when the next start is due. */
+  nextDueAt(): Promise<number | undefined>;
+}
+
 export interface RoomStores {
   readonly rooms: RoomRecordStore;
   readonly plans: PlanStore;
   readonly plannedRooms: PlannedRoomStore;
+  readonly plannedStarts: PlannedStartStore;
   readonly blocks: BlockStore;
   readonly entryDecisions: EntryDecisionStore;
 }

@@ -313,7 +313,7 @@ function planTables({ text, integer }: ColumnTypes): Statements {
       "room" ${text} not null,
       "createdAt" ${integer} not null, "startedAt" ${integer}, "aloneSince" ${integer},
       "closesAt" ${integer}, "warnedAt" ${integer},
-      "closeReason" ${text}, "dueAt" ${integer}
+      "closeReason" ${text}, "dueAt" ${integer}, "triggeredAt" ${integer}
     )`,
     sql`create index "plannedRoomsDue" on "plannedRooms" ("dueAt") where "dueAt" is not null`,
     sql`create table "entryDecisions" (
@@ -324,6 +324,14 @@ function planTables({ text, integer }: ColumnTypes): Statements {
     )`,
     sql`create index "entryDecisionsOfPerson" on "entryDecisions" ("identity", "room")`,
     sql`create index "entryDecisionsEnding" on "entryDecisions" ("keptUntil")`,
+    sql`create table "plannedStarts" (
+      "sid" ${text} not null,
+      "starts" ${text} not null,
+      "room" ${text} not null,
+      "dueAt" ${integer},
+      constraint "plannedStartsKey" primary key ("sid", "starts")
+    )`,
+    sql`create index "plannedStartsDue" on "plannedStarts" ("dueAt") where "dueAt" is not null`,
   ];
 }
 

@@ -10,7 +10,14 @@ import type {
 import type { Connection as StorageConnection } from '../platform/storage/engine.ts';
 import type { Numbered } from '../platform/storage/row-cache.ts';
 import type { Recording } from '../recordings/store.ts';
-import type { Block, EntryDecision, PlannedRoom, PlanRecord, RoomRecord } from '../rooms/store.ts';
+import type {
+  Block,
+  EntryDecision,
+  PlannedRoom,
+  PlannedStart,
+  PlanRecord,
+  RoomRecord,
+} from '../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
 import type { UsageRow } from '../usage/store.ts';
@@ -42,6 +49,7 @@ export type Tables = {
   readonly plans: Numbered<PlanRecord>;
   readonly plannedRooms: PlannedRoom;
   readonly entryDecisions: EntryDecision;
+  readonly plannedStarts: PlannedStart;
   readonly idempotentRequests: IdempotentRequest;
   readonly apiKeys: ApiKeyRow;
   readonly auditEntries: AuditRow;

@@ -183,7 +183,7 @@ function speakersRoute(deps: TranscriptionDeps): Route {
   });
 }
 
-type StartTranscriptionDeps = SpeechWorkerDeps &
+export type StartTranscriptionDeps = SpeechWorkerDeps &
   MediaDeps & { readonly ids: IdGenerator; readonly findPlan: FindPlan };
 
 type StartedTranscription = {
@@ -196,7 +196,7 @@ type StartedTranscription = {
  * Returns the active transcription of the room, or starts a new one, which a worker then claims. Throws
  * addon-unavailable, invalid-request for a language that no worker supports, and room-not-found.
  */
-async function startTranscription(
+export async function startTranscription(
   deps: StartTranscriptionDeps,
   room: string,
   request: LiveStart,

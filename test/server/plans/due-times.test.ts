@@ -17,6 +17,7 @@ const room = (changes: Partial<PlannedRoom> = {}): PlannedRoom => ({
   warnedAt: null,
   closeReason: null,
   dueAt: null,
+  triggeredAt: null,
   ...changes,
 });
 

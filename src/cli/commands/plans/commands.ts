@@ -28,6 +28,8 @@ const FIELDS = [
   'lobby',
   'roles',
   'maxParticipants',
+  'record',
+  'transcribe',
   'emptyTimeout',
   'metadata',
   'vocabulary',
@@ -37,6 +39,16 @@ const FIELDS = [
 ] as const satisfies readonly (keyof Plan)[];
 
 const duration = (seconds: number | undefined) => (seconds === undefined ? undefined : { seconds });
+
+/** When something starts, and how, such as `firstJoin, layout speaker`. */
+function describeStart(start: Plan['record'] | Plan['transcribe']): string | undefined {
+  if (start === undefined) return undefined;
+  const { at = 'firstJoin', ...how } = start;
+  const fields = Object.entries(how).map(
+    ([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
+  return [at, ...fields].join(', ');
+}
 
 const LIST_COLUMNS: readonly Column<Plan>[] = [
   { heading: 'PLAN', value: ({ planId }) => planId, paint: 'name' },
@@ -57,6 +69,8 @@ const RECORD_COLUMNS: readonly Column<Plan>[] = [
   { heading: 'LOBBY', value: ({ lobby }) => (lobby === undefined ? undefined : lobby ? 'yes' : 'no') },
   { heading: 'ROLES', value: ({ roles }) => roles?.join(', ') },
   { heading: 'MAX-PARTICIPANTS', value: ({ maxParticipants }) => maxParticipants },
+  { heading: 'RECORD', value: ({ record }) => describeStart(record) },
+  { heading: 'TRANSCRIBE', value: ({ transcribe }) => describeStart(transcribe) },
   { heading: 'EMPTY-TIMEOUT', value: ({ emptyTimeout }) => duration(emptyTimeout) },
   { heading: 'METADATA', value: ({ metadata }) => metadata },
   { heading: 'VOCABULARY', value: ({ vocabulary }) => vocabulary?.join(', ') },
@@ -91,6 +105,10 @@ const set = defineCommand({
     {
       line: 'rtc plans set visit --room visit-7 --opens-at 2026-12-01T09:00:00Z --early-join 10m --closes-at 2026-12-01T09:30:00Z',
       does: 'One appointment',
+    },
+    {
+      line: 'rtc plans set talks --prefix talk- --record role:host --layout speaker --transcribe firstPublish',
+      does: 'Talks are recorded when a host is there, and transcribed when somebody can be heard',
     },
   ],
   async run(context, input) {

@@ -1,6 +1,5 @@
 import type { RtcClient } from '../../../client/client.ts';
 import { formatBytes, plural } from '../../../contract/amounts.ts';
-import { RECORDING_LAYOUTS, RECORDING_PRESETS } from '../../../contract/choices.ts';
 import type {
   Recording,
   RecordingStart,
@@ -20,11 +19,11 @@ import {
   choice,
   defineCommand,
   existing,
-  flag,
   listOfExisting,
   notEmpty,
   option,
 } from '../../framework/parameters.ts';
+import { RECORDING_OPTIONS, readRecordingSettings } from '../../framework/plan-options.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, instant, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
@@ -60,14 +59,7 @@ const start = defineCommand({
   fields: ({ wait }) => (wait ? [...START_FIELDS, 'mediaStartedAt'] : START_FIELDS),
   arguments: { room: ROOM },
   options: {
-    layout: option('--layout <layout>', 'arrangement of the people; default grid', choice(RECORDING_LAYOUTS)),
-    preset: option(
-      '--preset <preset>',
-      'size and frames per second; default H264_720P_30',
-      choice(RECORDING_PRESETS),
-    ),
-    audioOnly: flag('--audio-only', 'record sound only'),
-    recordTracks: flag('--record-tracks', "also keep each participant's speech, for the transcript"),
+    ...RECORDING_OPTIONS,
     ...WAIT_OPTIONS,
   },
   examples: [
@@ -86,14 +78,10 @@ const start = defineCommand({
       does: 'Wait until the first frame is recorded',
     },
   ],
-  async run(context, { room, layout, preset, audioOnly, recordTracks, wait, timeout }) {
+  async run(context, { room, wait, timeout, ...how }) {
     const client = await context.client();
     printHint(context.terminal, 'Starting a recorder, which may take some seconds …');
-    const settings = {
-      ...{ layout, preset },
-      audioOnly: audioOnly || undefined,
-      recordTracks: recordTracks || undefined,
-    };
+    const settings = readRecordingSettings(how);
     const started = await client.recordings.start(room, { ...settings, signal: context.io.signal });
     if (started.status === 'already_recording')
       printStatus(context.terminal, `${room} is already being recorded.`);

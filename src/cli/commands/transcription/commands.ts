@@ -20,11 +20,11 @@ import {
   choice,
   defineCommand,
   existing,
-  flag,
   listArgument,
   notEmpty,
   option,
 } from '../../framework/parameters.ts';
+import { LIVE_OPTIONS, parseSpeakers } from '../../framework/plan-options.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { type Column, done, instant, nothing, record, text } from '../../terminal/result.ts';
 import { escapeForTerminal, printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
@@ -33,7 +33,6 @@ import {
   FORMAT,
   LANGUAGE,
   parseSpeakerChanges,
-  parseSpeakers,
   SINCE,
   SPEAKERS,
   transcriptText,
@@ -133,10 +132,7 @@ const start = defineCommand({
   arguments: { room: ROOM, speakers: SPEAKERS },
   options: {
     language: LANGUAGE,
-    partialResults: flag('--partial-results', 'show captions before a sentence has ended'),
-    withoutCaptions: flag('--without-captions', 'send no captions to the people in the room'),
-    withoutPunctuation: flag('--without-punctuation', 'remove punctuation and capitals'),
-    profanityFilter: flag('--profanity-filter', 'mask profanity with asterisks'),
+    ...LIVE_OPTIONS,
   },
   examples: [
     { line: 'rtc transcription start demo', does: 'In English' },

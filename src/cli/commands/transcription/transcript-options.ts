@@ -1,8 +1,8 @@
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../contract/choices.ts';
-import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { pastMoment } from '../../framework/moments.ts';
 import { choice, notEmpty, option, optionalListArgument } from '../../framework/parameters.ts';
+import { splitPair } from '../../framework/plan-options.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
 
 export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or auto; default en-US', {
@@ -21,11 +21,6 @@ export const SINCE = option('--since <when>', 'only segments that ended after th
 
 export const SPEAKERS = optionalListArgument('speakers as KEY=NAME; the key is a track id or an identity');
 
-/** Parses `ada=Ada`; the key ends at the first `=`. */
-export function parseSpeakers(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(pairs.map(parsePair));
-}
-
 /** Like parseSpeakers, but an empty name (`ada=`) removes the existing one. */
 export function parseSpeakerChanges(pairs: readonly string[]): Record<string, string | null> {
   return Object.fromEntries(
@@ -34,18 +29,6 @@ export function parseSpeakerChanges(pairs: readonly string[]): Record<string, st
       return [key, name === '' ? null : name];
     }),
   );
-}
-
-function parsePair(pair: string): readonly [key: string, name: string] {
-  const [key, name] = splitPair(pair);
-  if (name === '') throw usageError(`the speaker ${JSON.stringify(key)} has no name`, `such as ${key}=Ada`);
-  return [key, name];
-}
-
-function splitPair(pair: string): readonly [key: string, name: string] {
-  const mark = pair.indexOf('=');
-  if (mark > 0) return [pair.slice(0, mark), pair.slice(mark + 1)];
-  throw usageError(`${JSON.stringify(pair)} is not KEY=NAME`, 'such as ada=Ada, or TR_AMDuaW8eDvbDmz=Ada');
 }
 
 /** Reads the transcript in the format, for stdout unchanged. */

@@ -22,17 +22,12 @@ import {
   notEmpty,
   option,
 } from '../../framework/parameters.ts';
+import { parseSpeakers } from '../../framework/plan-options.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 import { printHint, type Terminal } from '../../terminal/terminal.ts';
-import {
-  FORMAT,
-  LANGUAGE,
-  parseSpeakers,
-  readTranscript,
-  SPEAKERS,
-} from '../transcription/transcript-options.ts';
+import { FORMAT, LANGUAGE, readTranscript, SPEAKERS } from '../transcription/transcript-options.ts';
 import {
   formatClock,
   POST_DETAIL_FIELDS,

@@ -214,6 +214,15 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
   participant_waiting: { numParticipants: 1, subject: waiting },
   participant_admitted: { numParticipants: 1, subject: waiting },
   participant_denied: { numParticipants: 1, subject: waiting },
+  planned_start_failed: {
+    numParticipants: 1,
+    subject: () => ({
+      planned: {
+        starts: 'recording',
+        error: { code: 'media-worker-unavailable', message: 'No recorder is connected.' },
+      },
+    }),
+  },
   room_join_refused: { numParticipants: 0, subject: () => ({ participant: ADA, closedUntil: null }) },
   track_published: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },
   track_unpublished: { numParticipants: 1, subject: () => ({ participant: ADA, track: MICROPHONE }) },

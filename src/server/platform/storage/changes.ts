@@ -15,6 +15,7 @@ export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
  * - recordings: a recording changed its state, or the worker that listens to its room.
  * - plans: a plan was changed.
  * - plannedRooms: something is due in an open room with a plan, earlier than was known.
+ * - plannedStarts: a plan starts something.
  */
 export const CHANGE_TOPICS = [
   'events',
@@ -27,6 +28,7 @@ export const CHANGE_TOPICS = [
   'rooms',
   'plans',
   'plannedRooms',
+  'plannedStarts',
   'recordings',
 ] as const;
 

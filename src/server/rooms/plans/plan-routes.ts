@@ -6,7 +6,7 @@ import {
   PlanSchema,
 } from '../../../contract/plans.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { deletePlan, getPlan, listPlans, type PlanDeps, putPlan } from './plans.ts';
+import { deletePlan, getPlan, listPlans, type PlanDeps, putPlan, requireStarts } from './plans.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -84,7 +84,8 @@ function putRoute(deps: PlanDeps): Route {
       201: { description: 'The plan was made', schema: PlanSchema, headers: IGNORED },
     },
     errors: ['conflict', 'storage-unavailable'],
-    handle: async ({ params, body }) => {
+    handle: async ({ params, body, caller }) => {
+      requireStarts(body, caller);
       const { plan, isNew, ignored } = await putPlan(deps, params.planId, body);
       const headers = ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {};
       return { status: isNew ? 201 : 200, body: plan, headers };

@@ -3,7 +3,14 @@ import type { CloseReason } from '../../../contract/choices.ts';
 import { columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
-import type { PlannedPresence, PlannedRoom, PlannedRoomStore, PlanStore } from '../store.ts';
+import type {
+  PlannedPresence,
+  PlannedRoom,
+  PlannedRoomStore,
+  PlannedStart,
+  PlannedStartStore,
+  PlanStore,
+} from '../store.ts';
 
 type Database = Kysely<Tables>;
 
@@ -78,12 +85,15 @@ const ROOM = {
   warnedAt: 'integer',
   closeReason: 'text',
   dueAt: 'integer',
+  triggeredAt: 'integer',
 } as const satisfies Record<keyof PlannedRoom, 'text' | 'integer'>;
 
 const ROOM_COLUMNS = Object.keys(ROOM) as readonly (keyof PlannedRoom)[];
 
 /** Unix milliseconds in far future, for the earlier one of two instants of which both may be missing. */
 const NEVER = sql.lit(9_007_199_254_740_991);
+
+const NOTHING_DONE = { closesAt: null, warnedAt: null, closeReason: null, triggeredAt: null };
 
 export function createPlannedRoomStore({ db, dialect, changes, atomically }: Connection): PlannedRoomStore {
   return {
@@ -92,9 +102,20 @@ export function createPlannedRoomStore({ db, dialect, changes, atomically }: Con
         // Others know of an earlier instant already.
         if (await notePresence(within, presence)) changes.note(within, 'plannedRooms');
       }),
-    end: (sids) => {
+    trigger: (sid, now) =>
+      atomically(async (within) => {
+        const waiting = within.updateTable('plannedRooms').set({ dueAt: now }).where('sid', '=', sid);
+        const { numUpdatedRows } = await waiting
+          .where('triggeredAt', 'is', null)
+          .where('closeReason', 'is', null)
+          .executeTakeFirst();
+        if (numUpdatedRows > 0n) changes.note(within, 'plannedRooms');
+      }),
+    end: async (sids) => {
       const among = sql<boolean>`sid ${dialect.oneOf(sids)}`;
-      return db.deleteFrom('plannedRooms').where(among).returning(ROOM_COLUMNS).execute();
+      const ended = await db.deleteFrom('plannedRooms').where(among).returning(ROOM_COLUMNS).execute();
+      if (ended.length > 0) await db.deleteFrom('plannedStarts').where(among).execute();
+      return ended;
     },
     markDue: (subjects, now) =>
       atomically(async (within) => {
@@ -104,6 +125,10 @@ export function createPlannedRoomStore({ db, dialect, changes, atomically }: Con
         return count;
       }),
     claim: (claim) => claimRooms({ db, dialect }, claim),
+    renew: async (rooms, { from, to }) => {
+      const claimed = db.updateTable('plannedRooms').set({ dueAt: to }).where('dueAt', '=', from);
+      await claimed.where(sql<boolean>`sid ${dialect.oneOf(rooms.map(({ sid }) => sid))}`).execute();
+    },
     settle: (rooms, until) => settleRooms({ db, dialect }, rooms, until),
     beginClosing: async (sid, reason) => {
       const closing = { closeReason: sql<CloseReason>`coalesce("closeReason", ${reason})` };
@@ -113,17 +138,74 @@ export function createPlannedRoomStore({ db, dialect, changes, atomically }: Con
     forgetAlone: async (sid) => {
       await db.updateTable('plannedRooms').set({ aloneSince: null }).where('sid', '=', sid).execute();
     },
-    nextDueAt: async () => {
-      const first = db.selectFrom('plannedRooms').select('dueAt').where('dueAt', 'is not', null);
-      return (await first.orderBy('dueAt').limit(1).executeTakeFirst())?.dueAt ?? undefined;
-    },
+    nextDueAt: () => readNextDueAt(db, 'plannedRooms'),
     listUnplanned: (after, limit) => listUnplanned(db, after, limit),
     purge: async (before) => {
       const open = sql`select 1 from "roomSessions" where "roomSessions".sid = "plannedRooms".sid and "endedAt" is null`;
       const old = db.deleteFrom('plannedRooms').where('createdAt', '<', before);
       await old.where(sql<boolean>`not exists (${open})`).execute();
+      const planned = sql`select 1 from "plannedRooms" where "plannedRooms".sid = "plannedStarts".sid`;
+      await db.deleteFrom('plannedStarts').where(sql<boolean>`not exists (${planned})`).execute();
     },
   };
+}
+
+export function createPlannedStartStore(connection: Connection): PlannedStartStore {
+  const { db, dialect, changes, atomically } = connection;
+  return {
+    add: (starts, now) =>
+      atomically(async (within) => {
+        if (starts.length === 0) return;
+        const added = await within
+          .insertInto('plannedStarts')
+          .values(starts.map((start) => ({ ...start, dueAt: now })))
+          .onConflict((conflict) => conflict.columns(['sid', 'starts']).doNothing())
+          .executeTakeFirst();
+        if ((added.numInsertedOrUpdatedRows ?? 0n) > 0n) changes.note(within, 'plannedStarts');
+      }),
+    findTriggers: async (sids) => {
+      const among = sql<boolean>`"roomSid" ${dialect.oneOf(sids)}`;
+      const tracks = db.selectFrom('publishedTracks').select('roomSid').distinct().where(among);
+      const hosts = db.selectFrom('participantSessions').select('roomSid').distinct().where(among);
+      const [published, hosted] = await Promise.all([
+        tracks.execute(),
+        hosts.where('accessRole', '=', 'host').where('joinedAt', 'is not', null).execute(),
+      ]);
+      const toSet = (rows: readonly { readonly roomSid: string }[]) =>
+        new Set(rows.map(({ roomSid }) => roomSid));
+      return { published: toSet(published), hosted: toSet(hosted) };
+    },
+    claim: async (claim) => {
+      const { rows } = await sql<PlannedStart>`
+        update "plannedStarts" set "dueAt" = ${claim.until}
+        where (sid, starts) in (select sid, starts from "plannedStarts" where "dueAt" <= ${claim.now}
+          order by "dueAt" limit ${claim.limit} ${dialect.lockFreeRows})
+        returning sid, starts, room, "dueAt"`.execute(db);
+      return rows;
+    },
+    renew: async (claimed, { from, to }) => {
+      for (const { sid, starts } of claimed) {
+        const start = db.updateTable('plannedStarts').set({ dueAt: to }).where('sid', '=', sid);
+        await start.where('starts', '=', starts).where('dueAt', '=', from).execute();
+      }
+    },
+    settle: async ({ sid, starts }, dueAt) => {
+      const start = db.updateTable('plannedStarts').set({ dueAt }).where('sid', '=', sid);
+      await start.where('starts', '=', starts).execute();
+    },
+    remove: async ({ sid, starts }) => {
+      await db.deleteFrom('plannedStarts').where('sid', '=', sid).where('starts', '=', starts).execute();
+    },
+    nextDueAt: () => readNextDueAt(db, 'plannedStarts'),
+  };
+}
+
+async function readNextDueAt(
+  db: Database,
+  table: 'plannedRooms' | 'plannedStarts',
+): Promise<number | undefined> {
+  const first = db.selectFrom(table).select('dueAt').where('dueAt', 'is not', null);
+  return (await first.orderBy('dueAt').limit(1).executeTakeFirst())?.dueAt ?? undefined;
 }
 
 /** Returns whether the room is due at that instant now, and not before. */
@@ -131,7 +213,7 @@ async function notePresence(db: Database, { now, ...presence }: PlannedPresence)
   const saved = await db
     .insertInto('plannedRooms')
     // Due at once: this instance may not know yet how the plan was changed last.
-    .values({ ...presence, dueAt: now, closesAt: null, warnedAt: null, closeReason: null })
+    .values({ ...presence, ...NOTHING_DONE, dueAt: now })
     .onConflict((conflict) =>
       conflict.column('sid').doUpdateSet({
         startedAt: sql`coalesce("plannedRooms"."startedAt", excluded."startedAt")`,
@@ -161,9 +243,14 @@ async function settleRooms(
 ): Promise<void> {
   if (rooms.length === 0) return;
   const settled = dialect.rows(rooms, ROOM);
+  // What events have noted since the claim is looked at when the claim ends.
+  const isUnchanged = sql`"plannedRooms"."dueAt" = ${until}
+    and "plannedRooms"."startedAt" is not distinct from settled."startedAt"
+    and "plannedRooms"."aloneSince" is not distinct from settled."aloneSince"`;
   await sql`
     update "plannedRooms" set "closesAt" = settled."closesAt", "warnedAt" = settled."warnedAt",
-      "dueAt" = case when "plannedRooms"."dueAt" = ${until} then settled."dueAt" else "plannedRooms"."dueAt" end
+      "triggeredAt" = case when ${isUnchanged} then settled."triggeredAt" else "plannedRooms"."triggeredAt" end,
+      "dueAt" = case when ${isUnchanged} then settled."dueAt" else "plannedRooms"."dueAt" end
     from ${settled} as settled
     where "plannedRooms".sid = settled.sid`.execute(db);
 }
@@ -212,7 +299,8 @@ async function markDue(db: Database, subject: string, now: number): Promise<numb
     insert into "plannedRooms" (sid, room, "createdAt", "startedAt", "aloneSince", "dueAt")
     select sid, name, ${at}, "startedAt", case when (${present}) = 1 then ${at} end, ${at} from "roomSessions"
     where "endedAt" is null and ${isNamed}
-    on conflict (sid) do update set "dueAt" = excluded."dueAt" where "plannedRooms"."closeReason" is null
+    on conflict (sid) do update set "dueAt" = excluded."dueAt", "triggeredAt" = null
+      where "plannedRooms"."closeReason" is null
     returning sid`.execute(db);
   return rows.length;
 }

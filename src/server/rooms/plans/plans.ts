@@ -1,5 +1,6 @@
+import { MAX_PLAN_BYTES } from '../../../contract/choices.ts';
 import { ServiceError } from '../../../contract/errors.ts';
-import { nameFault } from '../../../contract/names.ts';
+import { isLongerThan, nameFault } from '../../../contract/names.ts';
 import {
   type Plan,
   type PlanList,
@@ -10,6 +11,7 @@ import {
 import type { RoomCreate } from '../../../contract/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
+import { type Caller, requireScope } from '../../platform/http/route.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { MAX_GAP_MS, openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
 import type { UnitOfWork } from '../../platform/storage/unit-of-work.ts';
@@ -149,7 +151,23 @@ export function checkPlan<P extends PlanSettings>(plan: P): P {
   const { opensAt, closesAt } = plan;
   if (opensAt !== undefined && closesAt !== undefined && Date.parse(closesAt) <= Date.parse(opensAt))
     throw fieldError('#/closesAt', 'must be later than opensAt');
+  const { audioOnly, layout, preset } = plan.record ?? {};
+  if (audioOnly === true && (layout ?? preset) !== undefined)
+    throw fieldError(
+      `#/record/${layout === undefined ? 'preset' : 'layout'}`,
+      'has no effect with audioOnly: leave it out',
+    );
+  if (isLongerThan(JSON.stringify(plan), MAX_PLAN_BYTES))
+    throw fieldError(
+      '#',
+      `is larger than a plan may be, ${MAX_PLAN_BYTES} bytes: shorten vocabulary or participants`,
+    );
   return plan;
+}
+
+/** Throws insufficient-scope when the plan starts what the caller may not start. */
+export function requireStarts({ record, transcribe }: PlanSettings, caller: Caller | undefined): void {
+  if (record !== undefined || transcribe !== undefined) requireScope(['recordings'], caller);
 }
 
 function fieldError(pointer: string, detail: string): ServiceError {

@@ -95,6 +95,9 @@ function toPlan(draft: Draft, before: Plan | undefined): PlanPut {
     ...(draft.maxParticipants === '' ? {} : { maxParticipants: Number(draft.maxParticipants) }),
     ...(draft.lobby || before?.lobby === false ? { lobby: draft.lobby } : {}),
     ...(draft.roles === undefined ? {} : { roles: [...draft.roles] }),
+    // The dialog does not show what starts by itself, and keeps it.
+    ...(before?.record === undefined ? {} : { record: before.record }),
+    ...(before?.transcribe === undefined ? {} : { transcribe: before.transcribe }),
     ...(language === '' ? {} : { language }),
     ...(vocabulary.trim() === '' ? {} : { vocabulary: splitList(vocabulary) }),
     ...(metadata === '' ? {} : { metadata }),

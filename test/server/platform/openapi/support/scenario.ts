@@ -325,7 +325,8 @@ async function keepClosed({ recorder, stage, receiver }: Scene): Promise<void> {
 
 async function closeByPlan({ recorder, stage, receiver }: Scene): Promise<void> {
   const path = { planId: 'lessons' };
-  const body = { prefix: 'lesson-', opensAt: '2099-01-31T09:30:00.000Z', earlyJoin: 300 };
+  const starts = { record: { at: 'role:host', layout: 'speaker' }, transcribe: { language: 'fr-FR' } };
+  const body = { prefix: 'lesson-', opensAt: '2099-01-31T09:30:00.000Z', earlyJoin: 300, ...starts };
   await recorder.send('putPlan', { path, body });
   await recorder.send('putPlan', { path, body: { ...body, maxDuration: 3600 } });
   await recorder.send('getPlan', { path });
@@ -334,8 +335,11 @@ async function closeByPlan({ recorder, stage, receiver }: Scene): Promise<void> 
     body: { ...TOKEN, roomId: 'lesson-7' },
     fails: 'room-not-open-yet',
   });
-  await stage.service.call('PUT', '/v1/plans/lessons', { body: { prefix: 'lesson-', maxDuration: 1 } });
+  const { transcribe } = starts;
+  const soon = { prefix: 'lesson-', maxDuration: 1, transcribe };
+  await stage.service.call('PUT', '/v1/plans/lessons', { body: soon });
   stage.media.control.join('lesson-7', ADA);
+  await receiver.waitFor(({ body }) => body.event === 'planned_start_failed');
   await receiver.waitFor(({ body }) => body.event === 'room_closing');
   await recorder.send('deletePlan', { path });
   await recorder.send('getPlan', { path, fails: 'plan-not-found' });
