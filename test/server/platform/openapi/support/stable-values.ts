@@ -113,5 +113,8 @@ function stableValue(this: Readonly<Record<string, unknown>>, name: string, valu
   if (name === 'joinedAtMs') return '1769851804120';
   if (typeof value === 'string' && INSTANTS[name] !== undefined && /^\d{4}-\d\d-\d\dT/.test(value))
     return new Date(BEGIN_MS + INSTANTS[name]).toISOString();
+  // LiveKit has nanoseconds as a text.
+  if (typeof value === 'string' && INSTANTS[name] !== undefined && /^\d{19}$/.test(value))
+    return `${BEGIN_MS + INSTANTS[name]}000000`;
   return VALUES[name] ?? value;
 }
