@@ -133,18 +133,27 @@ function countedStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBu
   ) as counted`;
 }
 
-export const ROOM_COLUMNS: readonly (keyof RoomSession)[] = [
-  ...(['sid', 'name', 'createdAt', 'startedAt', 'endedAt', 'sequence', 'metadata'] as const),
-];
+/** Every column of a record. One that is forgotten does not compile, because neither reads nor inserts would have it. */
+function allColumns<Row>(
+  columns: Readonly<Record<keyof Row & string, true>>,
+): readonly (keyof Row & string)[] {
+  return Object.keys(columns) as (keyof Row & string)[];
+}
 
-export const PARTICIPANT_COLUMNS: readonly (keyof ParticipantSession)[] = [
-  ...(['sid', 'roomSid', 'identity', 'name', 'role'] as const),
-  ...(['joinedAt', 'leftAt', 'metadata', 'accessRole', 'untoldUntil', 'keyId'] as const),
-];
+export const ROOM_COLUMNS = allColumns<RoomSession>({
+  ...{ sid: true, name: true, createdAt: true, startedAt: true, endedAt: true },
+  ...{ sequence: true, metadata: true },
+});
 
-export const TRACK_COLUMNS: readonly (keyof PublishedTrack)[] = [
-  ...(['sid', 'participantSid', 'roomSid', 'track', 'publishedAt', 'unpublishedAt', 'untoldUntil'] as const),
-];
+export const PARTICIPANT_COLUMNS = allColumns<ParticipantSession>({
+  ...{ sid: true, roomSid: true, identity: true, name: true, role: true, joinedAt: true, leftAt: true },
+  ...{ metadata: true, accessRole: true, untoldUntil: true, keyId: true },
+});
+
+export const TRACK_COLUMNS = allColumns<PublishedTrack>({
+  ...{ sid: true, participantSid: true, roomSid: true, track: true, publishedAt: true },
+  ...{ unpublishedAt: true, untoldUntil: true },
+});
 
 /** Whether a row is a participant who has joined and not left. */
 export const isPresent = sql`role = 'participant' and "leftAt" is null and "joinedAt" is not null`;
