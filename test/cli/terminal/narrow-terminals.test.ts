@@ -78,7 +78,7 @@ describe('on a narrow terminal', () => {
       columns,
     );
     expect(stdout.replace(/\s+/g, '')).toContain(
-      'webhookscreate|list|get|update|delete|test|deliveries|stats|replay|rotate|verify|listen|trigger' +
+      'webhookscreate|list|get|update|pause|resume|delete|test|deliveries|stats|replay|rotate|verify|listen|trigger' +
         'URLsthatreceiveevents,andtheirdeliverylogs',
     );
   });
