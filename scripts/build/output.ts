@@ -7,7 +7,13 @@ import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'ro
 
 /** The folder of the repository, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const COMMON = { format: 'esm', sourcemap: false, minify: false, entryFileNames: '[name].js' } as const;
+const COMMON = {
+  format: 'esm',
+  sourcemap: false,
+  minify: false,
+  comments: false,
+  entryFileNames: '[name].js',
+} as const;
 
 /** Writes a bundle. Returns its modules, for the notices. */
 export async function writeBundle(input: InputOptions, output: OutputOptions): Promise<readonly string[]> {

@@ -72,9 +72,7 @@ export function startDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
         const claimed = await rows.claim({ now, until, limit });
         if (claimed.length > 0) await actOn(claimed, now, until);
         if (claimed.length === limit) continue;
-        const nextDueAt = await rows.nextDueAt();
-        if (nextDueAt === undefined) return undefined;
-        return Math.min(Math.max(0, nextDueAt - clock.now()), MAX_SLEEP_MS);
+        return await findSleepMs(options);
       }
     },
   });
@@ -104,6 +102,12 @@ export function startDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
       await renewer.close();
     },
   };
+}
+
+/** Until the next row is due. Undefined if none is. */
+async function findSleepMs<Row>({ clock, rows }: DueLoopOptions<Row>): Promise<number | undefined> {
+  const nextDueAt = await rows.nextDueAt();
+  return nextDueAt === undefined ? undefined : Math.min(Math.max(0, nextDueAt - clock.now()), MAX_SLEEP_MS);
 }
 
 type Held<Row> = { until: number; readonly release: (row: Row) => void };

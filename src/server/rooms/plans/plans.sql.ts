@@ -140,14 +140,16 @@ export function createPlannedRoomStore({ db, dialect, changes, atomically }: Con
     },
     nextDueAt: () => readNextDueAt(db, 'plannedRooms'),
     listUnplanned: (after, limit) => listUnplanned(db, after, limit),
-    purge: async (before) => {
-      const open = sql`select 1 from "roomSessions" where "roomSessions".sid = "plannedRooms".sid and "endedAt" is null`;
-      const old = db.deleteFrom('plannedRooms').where('createdAt', '<', before);
-      await old.where(sql<boolean>`not exists (${open})`).execute();
-      const planned = sql`select 1 from "plannedRooms" where "plannedRooms".sid = "plannedStarts".sid`;
-      await db.deleteFrom('plannedStarts').where(sql<boolean>`not exists (${planned})`).execute();
-    },
+    purge: (before) => purgeRooms(db, before),
   };
+}
+
+async function purgeRooms(db: Connection['db'], before: number): Promise<void> {
+  const open = sql`select 1 from "roomSessions" where "roomSessions".sid = "plannedRooms".sid and "endedAt" is null`;
+  const old = db.deleteFrom('plannedRooms').where('createdAt', '<', before);
+  await old.where(sql<boolean>`not exists (${open})`).execute();
+  const planned = sql`select 1 from "plannedRooms" where "plannedRooms".sid = "plannedStarts".sid`;
+  await db.deleteFrom('plannedStarts').where(sql<boolean>`not exists (${planned})`).execute();
 }
 
 export function createPlannedStartStore(connection: Connection): PlannedStartStore {
