@@ -1483,7 +1483,7 @@ type WebhookList struct {
 type WebhookCreate struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL string `json:"url"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, planned_start_failed,
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, planned_start_failed, room_finished,
 	// participant_joined, participant_left, participant_waiting, participant_admitted, participant_denied,
 	// room_join_refused, track_published, track_unpublished, egress_started, egress_ended, broadcast_started,
 	// broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
@@ -1501,7 +1501,7 @@ type WebhookCreate struct {
 type WebhookPatch struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, planned_start_failed,
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, planned_start_failed, room_finished,
 	// participant_joined, participant_left, participant_waiting, participant_admitted, participant_denied,
 	// room_join_refused, track_published, track_unpublished, egress_started, egress_ended, broadcast_started,
 	// broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
@@ -1518,7 +1518,7 @@ type WebhookPatch struct {
 type WebhookPut struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
-	// Event filter; default ["*"]. One of room_created, room_started, room_closing, room_finished, planned_start_failed,
+	// Event filter; default ["*"]. One of room_created, room_started, room_closing, planned_start_failed, room_finished,
 	// participant_joined, participant_left, participant_waiting, participant_admitted, participant_denied,
 	// room_join_refused, track_published, track_unpublished, egress_started, egress_ended, broadcast_started,
 	// broadcast_url_failed, broadcast_ended, ingress_started, ingress_ended, transcription_completed,
@@ -1732,23 +1732,6 @@ type RoomClosingEvent struct {
 	Closing    RoomClosing `json:"closing"`
 }
 
-// RoomFinishedEvent: A room was closed..
-type RoomFinishedEvent struct {
-	// Event name; room_closed only for a webhook that is registered under that name. One of room_finished, room_closed.
-	Event string    `json:"event"`
-	Room  EventRoom `json:"room"`
-	// When it happened
-	Timestamp string `json:"timestamp"`
-	// The same for every retry and replay: handle each id once
-	ID string `json:"id"`
-	// Number of the event in the session of its room, from 1
-	Sequence *int64 `json:"sequence"`
-	// The event was missed and found later; the timestamp is when it was found
-	Reconciled *bool `json:"reconciled,omitempty"`
-	// Why a plan closed the room; absent for a room that ended otherwise. One of closes_at, max_duration, solo_timeout.
-	CloseReason *string `json:"closeReason,omitempty"`
-}
-
 // PlannedStart: What a plan could not start.
 type PlannedStart struct {
 	// What the plan wanted to start. One of recording, transcription.
@@ -1780,6 +1763,23 @@ type PlannedStartFailedEvent struct {
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool        `json:"reconciled,omitempty"`
 	Planned    PlannedStart `json:"planned"`
+}
+
+// RoomFinishedEvent: A room was closed..
+type RoomFinishedEvent struct {
+	// Event name; room_closed only for a webhook that is registered under that name. One of room_finished, room_closed.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same for every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Number of the event in the session of its room, from 1
+	Sequence *int64 `json:"sequence"`
+	// The event was missed and found later; the timestamp is when it was found
+	Reconciled *bool `json:"reconciled,omitempty"`
+	// Why a plan closed the room; absent for a room that ended otherwise. One of closes_at, max_duration, solo_timeout.
+	CloseReason *string `json:"closeReason,omitempty"`
 }
 
 // JoinedParticipant: Who joined.
@@ -2301,11 +2301,11 @@ type Event struct {
 	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
-	Reconciled *bool        `json:"reconciled,omitempty"`
-	Closing    *RoomClosing `json:"closing,omitempty"`
+	Reconciled *bool         `json:"reconciled,omitempty"`
+	Closing    *RoomClosing  `json:"closing,omitempty"`
+	Planned    *PlannedStart `json:"planned,omitempty"`
 	// Why a plan closed the room; absent for a room that ended otherwise. One of closes_at, max_duration, solo_timeout.
-	CloseReason *string       `json:"closeReason,omitempty"`
-	Planned     *PlannedStart `json:"planned,omitempty"`
+	CloseReason *string `json:"closeReason,omitempty"`
 	// Only with the 30th of a participant in one minute: those that follow before this instant are left out, with their
 	// ends
 	LimitedUntil *string           `json:"limitedUntil,omitempty"`

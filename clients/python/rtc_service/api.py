@@ -1621,7 +1621,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """The webhook to register"""
 
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "planned_start_failed", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "planned_start_failed", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
     # or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
@@ -1636,7 +1636,7 @@ class WebhookPatch(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "planned_start_failed", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "planned_start_failed", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1650,7 +1650,7 @@ class WebhookPut(TypedDict, total=False):
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
-    events: list[Literal["room_created", "room_started", "room_closing", "room_finished", "planned_start_failed", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    events: list[Literal["room_created", "room_started", "room_closing", "planned_start_failed", "room_finished", "participant_joined", "participant_left", "participant_waiting", "participant_admitted", "participant_denied", "room_join_refused", "track_published", "track_unpublished", "egress_started", "egress_ended", "broadcast_started", "broadcast_url_failed", "broadcast_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
@@ -1885,27 +1885,6 @@ class RoomClosingEvent(_RoomClosingEventRequired, total=False):
     reconciled: bool
 
 
-class _RoomFinishedEventRequired(TypedDict):
-    # Event name; room_closed only for a webhook that is registered under that name
-    event: Literal["room_finished", "room_closed"]
-    room: EventRoom
-    # When it happened
-    timestamp: str
-    # The same for every retry and replay: handle each id once
-    id: str
-    # Number of the event in the session of its room, from 1
-    sequence: Optional[int]
-
-
-class RoomFinishedEvent(_RoomFinishedEventRequired, total=False):
-    """A room was closed."""
-
-    # The event was missed and found later; the timestamp is when it was found
-    reconciled: bool
-    # Why a plan closed the room; absent for a room that ended otherwise
-    closeReason: Literal["closes_at", "max_duration", "solo_timeout"]
-
-
 class PlannedStart(TypedDict):
     """What a plan could not start"""
 
@@ -1942,6 +1921,27 @@ class PlannedStartFailedEvent(_PlannedStartFailedEventRequired, total=False):
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
+
+
+class _RoomFinishedEventRequired(TypedDict):
+    # Event name; room_closed only for a webhook that is registered under that name
+    event: Literal["room_finished", "room_closed"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same for every retry and replay: handle each id once
+    id: str
+    # Number of the event in the session of its room, from 1
+    sequence: Optional[int]
+
+
+class RoomFinishedEvent(_RoomFinishedEventRequired, total=False):
+    """A room was closed."""
+
+    # The event was missed and found later; the timestamp is when it was found
+    reconciled: bool
+    # Why a plan closed the room; absent for a room that ended otherwise
+    closeReason: Literal["closes_at", "max_duration", "solo_timeout"]
 
 
 class _JoinedParticipantRequired(TypedDict):
@@ -3245,7 +3245,7 @@ BroadcastState = Literal["broadcasting", "stopped", "aborted", "failed"]
 RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 
 
-Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomClosingEvent, RoomFinishedEvent, PlannedStartFailedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, ParticipantWaitingEvent, ParticipantAdmittedEvent, ParticipantDeniedEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
+Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomClosingEvent, PlannedStartFailedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, ParticipantWaitingEvent, ParticipantAdmittedEvent, ParticipantDeniedEvent, RoomJoinRefusedEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, BroadcastStartedEvent, BroadcastUrlFailedEvent, BroadcastEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
 GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]
