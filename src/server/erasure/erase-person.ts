@@ -46,7 +46,10 @@ export async function erasePerson(
   return { events, connections, speakers, ...ofBlocks, auditEntries, auditEntriesUntil, presentIn };
 }
 
-/** A block also has the identity as it is seen. */
+/**
+ * A block has two rows: the identity as it was given, and as people see it, without invisible characters. The first one is
+ * counted.
+ */
 async function endBlocks(
   { store: { erasure, blocks }, clock }: Pick<ErasureDeps, 'store' | 'clock'>,
   { identity: asked, room }: Person,
@@ -62,6 +65,7 @@ async function endBlocks(
     }
     lastEnd = Math.max(lastEnd, (await erasure.findLastBlockEnd({ identity, room })) ?? 0);
   }
+  // Ended blocks are kept for a while, so that other instances see that they ended.
   const until = lastEnd + ENDED_KEPT_MS + PURGED_WITHIN_MS;
   return { blocks: ended, blocksUntil: lastEnd === 0 ? null : new Date(until).toISOString() };
 }

@@ -94,7 +94,8 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
 
 /**
  * Counts the joins of each identity in its minute, and what it published then, by this connection, those of the same minute
- * and the one before them. Each part ends at the maximum, so that a loop does not make the count expensive.
+ * and the one before them. Events report MOST_STARTS of each. Each part ends there, so that a loop does not make the count
+ * expensive.
  */
 function countedStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuilder<unknown> {
   const rows = dialect.rows(

@@ -81,11 +81,11 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   const listed = all.filter(({ name }) => !isWaitingRoom(name));
   const waitingRooms = all.filter(({ name }) => isWaitingRoom(name));
   const known = new Map(sessions.map((session) => [session.sid, session]));
-  const waiting = deps.missingSince.rooms;
+  const toRecheck = deps.missingSince.rooms;
   const countPeople = ({ sid }: Pick<Room, 'sid'>): number => counts.get(sid) ?? 0;
   const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), countPeople(room));
   const needsParticipants = (room: Room): boolean => {
-    if (checked.has(room.sid) || waiting.has(room.sid) || revived.has(room.sid)) return true;
+    if (checked.has(room.sid) || toRecheck.has(room.sid) || revived.has(room.sid)) return true;
     const hasPeople = room.numParticipants > 0 || countPeople(room) > 0;
     return hasPeople && (extent === 'all' || isDifferent(room));
   };
@@ -96,8 +96,8 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   const empty = rooms.filter((room) => !needsParticipants(room) && isDifferent(room));
   const open = new Set(listed.map(({ sid }) => sid));
   const gone = sessions.filter(({ sid }) => !open.has(sid));
-  const closed = await withoutServed(deps, gone, listed);
-  const differing = await compareAll(deps, { toRead, empty, closed, revived, countPeople });
+  const unlisted = await withoutServed(deps, gone, listed);
+  const differing = await compareAll(deps, { toRead, empty, closed: unlisted, revived, countPeople });
   deps.missingSince.endRound();
   await sweepWaitingRooms(deps, waitingRooms);
   return differing;
@@ -202,7 +202,7 @@ type Aligned = Changes & { readonly name: string; readonly present: number };
  */
 async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
   const names = compared.map(({ room }) => room?.name);
-  const closed = await findClosedRooms(deps.findRoomRecord, names);
+  const keptClosed = await findClosedRooms(deps.findRoomRecord, names);
   const plans = await findPlans(deps.findPlan, names);
   return await appendEvents(deps, async (store, appender) => {
     const locked = await store.presence.lockFreeRooms(compared.map(({ sid }) => sid));
@@ -221,7 +221,7 @@ async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): P
     for (const room of rooms) {
       const session = sessions.get(room.sid);
       const present = presence.countPresent(room.sid);
-      const known = { session, closed: closed.get(room.room?.name ?? '') };
+      const known = { session, closed: keptClosed.get(room.room?.name ?? '') };
       const changes = await alignRoom(deps, presence, { ...room, ...known });
       if (changes === undefined) continue;
       const { name } = changes.session;

@@ -181,6 +181,8 @@ function readSound(
 type Place = SoundPlace & Pick<SealedSound, 'part'>;
 
 /**
+ * Removes sound that is old, or whose recording has a transcript while no transcription of it goes on.
+ *
  * Repeats the predicate of a partial index of the transcriptions literally, because the engines use the index only then.
  */
 async function purgeSounds({ db }: Connection, { before, limit }: SoundPurge): Promise<number> {

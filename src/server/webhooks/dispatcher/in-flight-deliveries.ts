@@ -189,11 +189,13 @@ export class InFlightDeliveries {
     queue.running -= 1;
     if (isFirstStart(job)) queue.startingRooms.delete(job.event.roomSid ?? '');
     queue.runningOrders.delete(job.delivery.orderingKey ?? '');
+    // True once, when the queue passes it.
     return unsentIn(queue) === HALF_EMPTY;
   }
 
   /**
-   * Removes what waits behind a delivery that was not delivered; call it before `finish`. As long as that delivery is in
+   * Removes what waits behind a delivery that was not delivered; call it before `finish`. The order is stopped until the
+   * store has the outcome, and then whoever claims its first delivery goes on. As long as that delivery is in
    * flight, nothing behind it is added again.
    */
   stopOrder(job: DeliveryJob): void {

@@ -120,14 +120,29 @@ function toCommand(id: string, plan: PlanPut): string {
       closingWarnings?.length === 0 ? 'none' : closingWarnings?.map((each) => `${each}s`).join(','),
     '--max-participants': plan.maxParticipants === undefined ? undefined : String(plan.maxParticipants),
     '--roles': plan.roles?.length === 0 ? 'none' : plan.roles?.join(','),
+    '--record': plan.record?.at,
+    '--layout': plan.record?.layout,
+    '--preset': plan.record?.preset,
+    '--transcribe': plan.transcribe?.at,
     '--language': language,
     '--metadata': metadata,
+  };
+  const { participants = {}, options: spoken = {} } = plan.transcribe ?? {};
+  const flags = {
+    '--lobby': plan.lobby,
+    '--audio-only': plan.record?.audioOnly,
+    '--record-tracks': plan.record?.recordTracks,
+    '--partial-results': spoken.partialResults,
+    '--without-captions': spoken.captions === false,
+    '--without-punctuation': spoken.punctuation === false,
+    '--profanity-filter': spoken.profanityFilter,
   };
   return writeCommand(
     ...['plans', 'set', id === '' ? 'PLAN' : id],
     ...Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name, value])),
     ...vocabulary.flatMap((term) => ['--term', term]),
-    plan.lobby === true ? '--lobby' : undefined,
+    ...Object.entries(participants).flatMap(([key, name]) => ['--speaker', `${key}=${name}`]),
+    ...Object.entries(flags).map(([name, isSet]) => (isSet === true ? name : undefined)),
   );
 }
 
