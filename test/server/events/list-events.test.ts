@@ -266,7 +266,10 @@ describe('the types of GET /v1/events', () => {
     const { status, errors } = await get('room_started,room_opened');
     expect(status).toBe(400);
     expect(errors).toEqual([
-      { parameter: 'types', detail: expect.stringContaining('room_started, room_closing, room_finished') },
+      {
+        parameter: 'types',
+        detail: expect.stringContaining('room_started, room_closing, planned_start_failed, room_finished'),
+      },
     ]);
   });
 });
