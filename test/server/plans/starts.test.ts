@@ -116,6 +116,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what plans start on %s', (engi
         .poll(() => readStarts(service, room), { timeout: 10_000 })
         .toEqual([['recording'], 'active']);
     const [room = ''] = rooms;
+    // A recording that ends before any media has arrived is aborted.
+    await expect
+      .poll(async () => (await service.call('GET', `/v1/rooms/${room}/recording`)).json)
+      .toMatchObject({ mediaStartedAt: expect.any(String) });
     await service.call('DELETE', `/v1/rooms/${room}`);
     await expect.poll(() => readStarts(service, room), { timeout: 10_000 }).toEqual([['stopped'], 'stopped']);
     expect(await readFailures(service, room)).toEqual([]);
