@@ -1,7 +1,7 @@
 import type { PlanTrigger } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
-import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
+import { type AppendEventsDeps, appendEvents, appendRoomEvent } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { EventStores } from '../events/store.ts';
 import type { Log } from '../platform/log.ts';
@@ -104,7 +104,7 @@ async function tellFailure(
   { code, message }: ServiceError,
 ): Promise<void> {
   await appendEvents(deps, async (store, appender) => {
-    const [session] = await store.presence.lockRooms([sid]);
+    const session = await store.presence.lockRoom(sid);
     if (session === undefined || session.endedAt !== null) return;
     const domainEvent: DomainEvent = {
       type: 'planned_start_failed',
@@ -113,9 +113,7 @@ async function tellFailure(
       isReconciled: false,
       subject: { planned: { starts, error: { code, message } } },
     };
-    const present = await store.presence.countPresent(sid);
-    const recorded = await appender.append({ session, roomName: session.name, present }, [domainEvent]);
-    if (recorded !== undefined) await store.presence.saveRooms([{ ...recorded, metadata: null }]);
+    await appendRoomEvent(store, appender, { room: { name: session.name, session }, domainEvent });
   });
 }
 

@@ -13,6 +13,7 @@ import {
 import {
   type AppendEventsDeps,
   appendEvents,
+  appendRoomEvent,
   appendRoomEvents,
   lockNamedRoom,
 } from '../events/append-events.ts';
@@ -69,14 +70,9 @@ const REQUESTS_AT_ONCE = 8;
 
 /** Lists who waits for the room, the longest first. The room need not be open. */
 export async function listWaiting(deps: WaitingDeps, room: string): Promise<WaitingList> {
-  const { plan } = await requireOpenRoom(deps, room).catch(ignoreClosedRoom);
+  const open = await requireOpenRoom(deps, room).catch(refusedToUndefined);
   const waiting = await findUndecided(deps, room);
-  return { lobby: plan?.lobby === true, waiting: waiting.map(toWaitingPerson) };
-}
-
-function ignoreClosedRoom(error: unknown): Partial<OpenRoom> {
-  if (isRefusal(error)) return {};
-  throw error;
+  return { lobby: open?.plan?.lobby === true, waiting: waiting.map(toWaitingPerson) };
 }
 
 async function findUndecided(deps: WaitingDeps, room: string): Promise<readonly Waiting[]> {
@@ -286,8 +282,8 @@ async function settle(deps: WaitingDeps, waiting: Waiting, { decision, isTold }:
   } else if (!isTold) {
     await appendEvents(deps, async (store, appender) => {
       const named = await lockNamedRoom(store, waiting.person.room);
-      const domainEvents = [toEvent('participant_waiting', waiting, waiting.since)];
-      await appendRoomEvents(store, appender, { room: named, domainEvents });
+      const domainEvent = toEvent('participant_waiting', waiting, waiting.since);
+      await appendRoomEvent(store, appender, { room: named, domainEvent });
     });
   }
 }

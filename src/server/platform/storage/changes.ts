@@ -150,7 +150,6 @@ export async function waitForChange(
     while (clock.monotonic() < deadline && !closing.aborted) {
       woken = Promise.withResolvers();
       if (await hasChanged()) return;
-      if (closing.aborted) return;
       const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.monotonic());
       sleeping ??= clock.sleep(sleepMs, over.signal).then(
         () => {
