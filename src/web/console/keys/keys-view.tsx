@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus, ShieldOff } from 'lucide-react';
-import { useRef } from 'react';
 import { Link } from 'wouter';
 import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../../contract/choices.ts';
 import { type Key, type KeyCreate, OWN_LIMITS } from '../../../contract/keys.ts';
@@ -9,7 +8,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import type { TableColumn } from '../parts/data-table.tsx';
-import { DraftFields } from '../parts/draft-fields.tsx';
+import { askForDraft } from '../parts/draft-fields.tsx';
 import type { Cells } from '../parts/find-and-save.tsx';
 import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
 import { Secret } from '../parts/secret.tsx';
@@ -143,23 +142,19 @@ const EMPTY: Draft = {
 };
 
 function CreateKey() {
-  const draft = useRef(EMPTY);
   return (
     <ChangeButton
       className="primary"
       action="create"
-      change={() => {
-        draft.current = EMPTY;
-        return {
-          question: 'Create an API key',
-          fields: (
-            <DraftFields initial={EMPTY} onDraft={(next) => (draft.current = next)} writeCommand={toCommand}>
-              {(shown, change) => <KeyFields draft={shown} onChange={change} />}
-            </DraftFields>
-          ),
-          verb: 'Create',
-          run: async () => {
-            const { id, secret = '' } = await client.keys.create(toKey(draft.current));
+      change={() => ({
+        question: 'Create an API key',
+        verb: 'Create',
+        ...askForDraft({
+          initial: EMPTY,
+          writeCommand: toCommand,
+          fields: (draft, change) => <KeyFields draft={draft} onChange={change} />,
+          run: async (draft) => {
+            const { id, secret = '' } = await client.keys.create(toKey(draft));
             return (
               <>
                 <p>
@@ -169,8 +164,8 @@ function CreateKey() {
               </>
             );
           },
-        };
-      }}
+        }),
+      })}
     >
       <Plus aria-hidden /> Create a key
     </ChangeButton>

@@ -1,18 +1,38 @@
 import { type ReactNode, useState } from 'react';
+import type { Change } from './changes.tsx';
 import { CommandLine } from './command-line.tsx';
 
-type Props<Draft> = {
+type Asked<Draft> = {
   readonly initial: Draft;
-  readonly onDraft: (draft: Draft) => void;
   /** Returns the command that does the same as the fields. */
   readonly writeCommand: (draft: Draft) => string;
   /** Renders the fields; `change` sets members of the draft. */
-  readonly children: (draft: Draft, change: (changed: Partial<Draft>) => void) => ReactNode;
+  readonly fields: (draft: Draft, change: (changed: Partial<Draft>) => void) => ReactNode;
 };
 
-/** Fields of a dialog, and below them the equivalent command. */
-export function DraftFields<Draft extends object>(props: Props<Draft>) {
-  const { initial, onDraft, writeCommand, children } = props;
+type Drafted<Draft> = Asked<Draft> & { readonly run: (draft: Draft) => ReturnType<Change['run']> };
+
+/** The members of a change that asks for a draft: its fields with the equivalent command, and what is done with the draft. */
+export function askForDraft<Draft extends object>(drafted: Drafted<Draft>): Pick<Change, 'fields' | 'run'> {
+  const { run, ...asked } = drafted;
+  let draft = asked.initial;
+  return {
+    fields: (
+      <DraftFields
+        {...asked}
+        onDraft={(next) => {
+          draft = next;
+        }}
+      />
+    ),
+    run: () => run(draft),
+  };
+}
+
+function DraftFields<Draft extends object>(
+  props: Asked<Draft> & { readonly onDraft: (draft: Draft) => void },
+) {
+  const { initial, onDraft, writeCommand, fields } = props;
   const [draft, setDraft] = useState(initial);
   const change = (changed: Partial<Draft>): void => {
     const next = { ...draft, ...changed };
@@ -21,7 +41,7 @@ export function DraftFields<Draft extends object>(props: Props<Draft>) {
   };
   return (
     <>
-      {children(draft, change)}
+      {fields(draft, change)}
       <CommandLine command={writeCommand(draft)} />
     </>
   );

@@ -1,11 +1,10 @@
 import { Pencil, Plus } from 'lucide-react';
-import { useRef } from 'react';
 import { ROLES, type Role } from '../../../contract/choices.ts';
 import type { Plan, PlanPut } from '../../../contract/plans.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DraftFields } from '../parts/draft-fields.tsx';
+import { askForDraft } from '../parts/draft-fields.tsx';
 
 /* The dialog of a plan, for a new one and for a change. */
 
@@ -149,32 +148,26 @@ function toCommand(id: string, plan: PlanPut): string {
 /** Makes a plan, or changes the given one. */
 export function PlanButton({ plan }: { readonly plan?: Plan }) {
   const initial = plan === undefined ? EMPTY : toDraft(plan);
-  const draft = useRef(initial);
   return (
     <ChangeButton
       {...(plan === undefined ? { className: 'primary', action: 'create' } : {})}
-      change={() => {
-        draft.current = initial;
-        return {
-          question: plan === undefined ? 'Make a plan' : `Change the plan ${plan.planId}`,
-          consequence: 'Rooms that are open follow it at once.',
-          fields: (
-            <DraftFields
-              initial={initial}
-              onDraft={(next) => (draft.current = next)}
-              writeCommand={(shown) => toCommand(shown.planId, toPlan(shown, plan))}
-            >
-              {(shown, change) => <PlanFields draft={shown} isNew={plan === undefined} onChange={change} />}
-            </DraftFields>
+      change={() => ({
+        question: plan === undefined ? 'Make a plan' : `Change the plan ${plan.planId}`,
+        consequence: 'Rooms that are open follow it at once.',
+        verb: plan === undefined ? 'Make it' : 'Save',
+        ...askForDraft({
+          initial,
+          writeCommand: (draft) => toCommand(draft.planId, toPlan(draft, plan)),
+          fields: (draft, change) => (
+            <PlanFields draft={draft} isNew={plan === undefined} onChange={change} />
           ),
-          verb: plan === undefined ? 'Make it' : 'Save',
-          run: async () => {
-            const { ignored } = await client.plans.put(draft.current.planId, toPlan(draft.current, plan));
+          run: async (draft) => {
+            const { ignored } = await client.plans.put(draft.planId, toPlan(draft, plan));
             if (ignored.length === 0) return undefined;
             return <p>Rooms that are open now keep their {ignored.join(', ')}.</p>;
           },
-        };
-      }}
+        }),
+      })}
     >
       {plan === undefined ? <Plus aria-hidden /> : <Pencil aria-hidden />}
       {plan === undefined ? ' Make a plan' : ' Change'}

@@ -1,12 +1,11 @@
 import { Mic, MicOff, ScreenShare, UserPen, UserX, Video, VideoOff } from 'lucide-react';
-import { useRef } from 'react';
 import type { BlockDuration } from '../../../contract/blocks.ts';
 import { ROLES, type Role } from '../../../contract/choices.ts';
 import type { Participant, ParticipantPatch } from '../../../contract/participants.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DraftFields } from '../parts/draft-fields.tsx';
+import { askForDraft } from '../parts/draft-fields.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty } from '../parts/view.tsx';
 import { MuteAllButton, SendButton } from './room-buttons.tsx';
@@ -154,32 +153,23 @@ type EditProps = { readonly room: string; readonly participant: Participant };
 function EditButton({ room, participant }: EditProps) {
   const { identity } = participant;
   const initial = toDraft(participant);
-  const draft = useRef(initial);
   return (
     <ChangeButton
       label={`Change ${displayName(participant)}`}
-      change={() => {
-        draft.current = initial;
-        return {
-          question: `Change ${displayName(participant)} in ${room}`,
-          consequence: 'Everyone in the room sees the change at once. The role lasts until they leave.',
-          fields: (
-            <DraftFields
-              initial={initial}
-              onDraft={(next) => (draft.current = next)}
-              writeCommand={(next) =>
-                writeCommand('participants', 'update', room, identity, ...listOptions(initial, next))
-              }
-            >
-              {(next, change) => <EditFields draft={next} change={change} />}
-            </DraftFields>
-          ),
-          verb: 'Change',
-          run: async () => {
-            await client.participants.update({ room, identity }, toPatch(initial, draft.current));
+      change={() => ({
+        question: `Change ${displayName(participant)} in ${room}`,
+        consequence: 'Everyone in the room sees the change at once. The role lasts until they leave.',
+        verb: 'Change',
+        ...askForDraft({
+          initial,
+          writeCommand: (draft) =>
+            writeCommand('participants', 'update', room, identity, ...listOptions(initial, draft)),
+          fields: (draft, change) => <EditFields draft={draft} change={change} />,
+          run: async (draft) => {
+            await client.participants.update({ room, identity }, toPatch(initial, draft));
           },
-        };
-      }}
+        }),
+      })}
     >
       <UserPen aria-hidden /> Change
     </ChangeButton>
@@ -300,37 +290,27 @@ type RemoveProps = { readonly room: string; readonly participant: Participant };
 function RemoveButton({ room, participant }: RemoveProps) {
   const { identity } = participant;
   const name = displayName(participant);
-  const chosen = useRef(AT_ONCE);
   return (
     <ChangeButton
       label={`Remove ${name}`}
-      change={() => {
-        chosen.current = AT_ONCE;
-        return {
-          question: `Remove ${name} from ${room}?`,
-          consequence: 'They are disconnected.',
-          fields: (
-            <DraftFields
-              initial={AT_ONCE}
-              onDraft={(choice) => (chosen.current = choice)}
-              writeCommand={({ option }) =>
-                writeCommand(
-                  ...['participants', 'remove', room, identity],
-                  ...(option === undefined ? [] : ['--block', option]),
-                )
-              }
-            >
-              {(choice, change) => <ReturnSelect value={choice} onChange={change} />}
-            </DraftFields>
-          ),
-          verb: 'Remove',
-          isDestructive: true,
-          run: async () => {
-            const { block } = chosen.current;
+      change={() => ({
+        question: `Remove ${name} from ${room}?`,
+        consequence: 'They are disconnected.',
+        verb: 'Remove',
+        isDestructive: true,
+        ...askForDraft({
+          initial: AT_ONCE,
+          writeCommand: ({ option }) =>
+            writeCommand(
+              ...['participants', 'remove', room, identity],
+              ...(option === undefined ? [] : ['--block', option]),
+            ),
+          fields: (choice, change) => <ReturnSelect value={choice} onChange={change} />,
+          run: async ({ block }) => {
             await client.participants.remove(room, identity, { block });
           },
-        };
-      }}
+        }),
+      })}
     >
       <UserX aria-hidden /> Remove
     </ChangeButton>

@@ -1,11 +1,11 @@
 import { DoorClosed, MessageSquare, MicOff, Pencil } from 'lucide-react';
-import { useRef } from 'react';
+
 import { useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DraftFields } from '../parts/draft-fields.tsx';
+import { askForDraft } from '../parts/draft-fields.tsx';
 
 /* The actions on a room and on all of its participants. */
 
@@ -17,50 +17,38 @@ const WHAT = [
 type What = (typeof WHAT)[number];
 
 export function MuteAllButton({ room }: { readonly room: string }) {
-  const chosen = useRef<What>(WHAT[0]);
   return (
     <ChangeButton
-      change={() => {
-        chosen.current = WHAT[0];
-        return {
-          question: `Mute everybody in ${room}?`,
-          consequence: 'They may unmute themselves.',
-          fields: (
-            <DraftFields<What>
-              initial={WHAT[0]}
-              onDraft={(what) => (chosen.current = what)}
-              writeCommand={({ source }) =>
-                writeCommand('rooms', 'mute', room, ...(source === undefined ? [] : ['--source', source]))
-              }
-            >
-              {(what, change) => (
-                <label className="field">
-                  What
-                  <select
-                    value={what.name}
-                    onChange={({ target }) =>
-                      change(WHAT.find(({ name }) => name === target.value) ?? WHAT[0])
-                    }
-                  >
-                    {WHAT.map(({ name }) => (
-                      <option key={name}>{name}</option>
-                    ))}
-                  </select>
-                </label>
-              )}
-            </DraftFields>
+      change={() => ({
+        question: `Mute everybody in ${room}?`,
+        consequence: 'They may unmute themselves.',
+        verb: 'Mute',
+        ...askForDraft<What>({
+          initial: WHAT[0],
+          writeCommand: ({ source }) =>
+            writeCommand('rooms', 'mute', room, ...(source === undefined ? [] : ['--source', source])),
+          fields: (what, change) => (
+            <label className="field">
+              What
+              <select
+                value={what.name}
+                onChange={({ target }) => change(WHAT.find(({ name }) => name === target.value) ?? WHAT[0])}
+              >
+                {WHAT.map(({ name }) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            </label>
           ),
-          verb: 'Mute',
-          run: async () => {
-            const { source } = chosen.current;
+          run: async ({ source }) => {
             const { muted } = await client.rooms.mute(
               room,
               source === undefined ? {} : { sources: [source] },
             );
             return <p>{muted.length === 1 ? '1 track was muted.' : `${muted.length} tracks were muted.`}</p>;
           },
-        };
-      }}
+        }),
+      })}
     >
       <MicOff aria-hidden /> Mute all
     </ChangeButton>
@@ -95,28 +83,18 @@ function MessageFields({ typed: { data, topic }, onChange }: MessageProps) {
 }
 
 export function SendButton({ room }: { readonly room: string }) {
-  const draft = useRef(NOTHING);
   return (
     <ChangeButton
-      change={() => {
-        draft.current = NOTHING;
-        return {
-          question: `Send data to everybody in ${room}`,
-          consequence: 'Their clients get it in dataReceived.',
-          fields: (
-            <DraftFields
-              initial={NOTHING}
-              onDraft={(next) => (draft.current = next)}
-              writeCommand={({ data, topic }) =>
-                writeCommand('rooms', 'send', room, data, ...(topic === '' ? [] : ['--topic', topic]))
-              }
-            >
-              {(typed, change) => <MessageFields typed={typed} onChange={change} />}
-            </DraftFields>
-          ),
-          verb: 'Send',
-          run: async () => {
-            const { data, topic } = draft.current;
+      change={() => ({
+        question: `Send data to everybody in ${room}`,
+        consequence: 'Their clients get it in dataReceived.',
+        verb: 'Send',
+        ...askForDraft({
+          initial: NOTHING,
+          writeCommand: ({ data, topic }) =>
+            writeCommand('rooms', 'send', room, data, ...(topic === '' ? [] : ['--topic', topic])),
+          fields: (typed, change) => <MessageFields typed={typed} onChange={change} />,
+          run: async ({ data, topic }) => {
             const { sentTo } = await client.rooms.send(room, { data, ...(topic === '' ? {} : { topic }) });
             return (
               <p>
@@ -124,8 +102,8 @@ export function SendButton({ room }: { readonly room: string }) {
               </p>
             );
           },
-        };
-      }}
+        }),
+      })}
     >
       <MessageSquare aria-hidden /> Send data
     </ChangeButton>
@@ -133,42 +111,34 @@ export function SendButton({ room }: { readonly room: string }) {
 }
 
 export function MetadataButton({ room: { name, metadata } }: { readonly room: Room }) {
-  const draft = useRef({ metadata });
   return (
     <ChangeButton
       className="icon"
       label="Change the metadata"
-      change={() => {
-        draft.current = { metadata };
-        return {
-          question: `Change the metadata of ${name}`,
-          consequence: 'Everyone in the room sees the change at once.',
-          fields: (
-            <DraftFields
-              initial={{ metadata }}
-              onDraft={(next) => (draft.current = next)}
-              writeCommand={(next) => writeCommand('rooms', 'update', name, '--metadata', next.metadata)}
-            >
-              {(next, change) => (
-                <label className="field">
-                  Metadata
-                  <textarea
-                    className="mono"
-                    rows={4}
-                    value={next.metadata}
-                    spellCheck={false}
-                    onChange={({ target }) => change({ metadata: target.value })}
-                  />
-                </label>
-              )}
-            </DraftFields>
+      change={() => ({
+        question: `Change the metadata of ${name}`,
+        consequence: 'Everyone in the room sees the change at once.',
+        verb: 'Change',
+        ...askForDraft({
+          initial: { metadata },
+          writeCommand: (draft) => writeCommand('rooms', 'update', name, '--metadata', draft.metadata),
+          fields: (draft, change) => (
+            <label className="field">
+              Metadata
+              <textarea
+                className="mono"
+                rows={4}
+                value={draft.metadata}
+                spellCheck={false}
+                onChange={({ target }) => change({ metadata: target.value })}
+              />
+            </label>
           ),
-          verb: 'Change',
-          run: async () => {
-            await client.rooms.update(name, draft.current);
+          run: async (draft) => {
+            await client.rooms.update(name, draft);
           },
-        };
-      }}
+        }),
+      })}
     >
       <Pencil aria-hidden />
     </ChangeButton>
@@ -200,60 +170,54 @@ type CloseProps = {
 
 export function CloseButton({ room, participants, isRecorded }: CloseProps) {
   const [, navigate] = useLocation();
-  const reopening = useRef<Reopening>(REOPENINGS[0]);
   const people = participants === 1 ? '1 participant' : `${participants} participants`;
   const recording = isRecorded ? ', and the recording ends' : '';
   const loss = participants === 0 ? 'Nobody is in it' : `${people} will be disconnected`;
   return (
     <ChangeButton
       className="danger-quiet"
-      change={() => {
-        reopening.current = REOPENINGS[0];
-        return {
-          question: `Close room ${room.name}?`,
-          consequence: `${loss}${recording}.`,
-          fields: <ReopeningField room={room.name} onChoice={(next) => (reopening.current = next)} />,
-          verb: 'Close the room',
-          isDestructive: true,
-          run: async () => {
-            const { forMs, reopen } = reopening.current;
+      change={() => ({
+        question: `Close room ${room.name}?`,
+        consequence: `${loss}${recording}.`,
+        verb: 'Close the room',
+        isDestructive: true,
+        ...askForDraft<Reopening>({
+          initial: REOPENINGS[0],
+          writeCommand: ({ options }) => writeCommand('rooms', 'delete', room.name, ...options),
+          fields: (chosen, change) => <ReopeningField chosen={chosen} onChange={change} />,
+          run: async ({ forMs, reopen }) => {
             const until = forMs === undefined ? undefined : new Date(Date.now() + forMs).toISOString();
             await client.rooms.delete(room.name, { reopen, until });
             navigate('/rooms');
           },
-        };
-      }}
+        }),
+      })}
     >
       <DoorClosed aria-hidden /> Close
     </ChangeButton>
   );
 }
 
-type ReopeningProps = { readonly room: string; readonly onChoice: (reopening: Reopening) => void };
+type ReopeningProps = {
+  readonly chosen: Reopening;
+  readonly onChange: (reopening: Reopening) => void;
+};
 
 /** Asks when the room may be entered again. */
-function ReopeningField({ room, onChoice }: ReopeningProps) {
+function ReopeningField({ chosen, onChange }: ReopeningProps) {
   return (
-    <DraftFields<Reopening>
-      initial={REOPENINGS[0]}
-      onDraft={onChoice}
-      writeCommand={({ options }) => writeCommand('rooms', 'delete', room, ...options)}
-    >
-      {(chosen, change) => (
-        <label className="field">
-          Then
-          <select
-            value={chosen.text}
-            onChange={({ target }) =>
-              change(REOPENINGS.find(({ text }) => text === target.value) ?? REOPENINGS[0])
-            }
-          >
-            {REOPENINGS.map(({ text }) => (
-              <option key={text}>{text}</option>
-            ))}
-          </select>
-        </label>
-      )}
-    </DraftFields>
+    <label className="field">
+      Then
+      <select
+        value={chosen.text}
+        onChange={({ target }) =>
+          onChange(REOPENINGS.find(({ text }) => text === target.value) ?? REOPENINGS[0])
+        }
+      >
+        {REOPENINGS.map(({ text }) => (
+          <option key={text}>{text}</option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import { useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
@@ -9,7 +9,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { DraftFields } from '../parts/draft-fields.tsx';
+import { askForDraft } from '../parts/draft-fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -134,24 +134,19 @@ type Draft = {
 const EMPTY: Draft = { name: '', maxParticipants: '', emptyMinutes: '', metadata: '' };
 
 function CreateRoom() {
-  const draft = useRef(EMPTY);
   const [, navigate] = useLocation();
   return (
     <ChangeButton
       className="primary"
       action="create"
-      change={() => {
-        draft.current = EMPTY;
-        return {
-          question: 'Create a room',
-          fields: (
-            <DraftFields initial={EMPTY} onDraft={(next) => (draft.current = next)} writeCommand={toCommand}>
-              {(shown, change) => <RoomFields draft={shown} onChange={change} />}
-            </DraftFields>
-          ),
-          verb: 'Create',
-          run: async () => {
-            const { name, maxParticipants, emptyMinutes, metadata } = draft.current;
+      change={() => ({
+        question: 'Create a room',
+        verb: 'Create',
+        ...askForDraft({
+          initial: EMPTY,
+          writeCommand: toCommand,
+          fields: (draft, change) => <RoomFields draft={draft} onChange={change} />,
+          run: async ({ name, maxParticipants, emptyMinutes, metadata }) => {
             const { room } = await client.rooms.create({
               name,
               ...(maxParticipants === '' ? {} : { maxParticipants: Number(maxParticipants) }),
@@ -160,8 +155,8 @@ function CreateRoom() {
             });
             navigate(roomLink(room.name));
           },
-        };
-      }}
+        }),
+      })}
     >
       <Plus aria-hidden /> Create a room
     </ChangeButton>

@@ -12,7 +12,7 @@ import type { Webhook, WebhookOrdering, WebhookWarning } from '../../../contract
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DraftFields } from '../parts/draft-fields.tsx';
+import { askForDraft } from '../parts/draft-fields.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { Status } from '../parts/status.tsx';
 
@@ -25,32 +25,29 @@ type Draft = {
 
 export function CreateWebhook() {
   const initial: Draft = { url: '', events: [], ordering: 'none' };
-  const typed = { draft: initial };
   return (
     <ChangeButton
       className="primary"
       action="create"
       change={() => ({
         question: 'Register a webhook',
-        fields: (
-          <WebhookFields
-            initial={initial}
-            onDraft={(draft) => (typed.draft = draft)}
-            write={({ url, ...rest }) => ['create', url === '' ? 'URL' : url, ...toOptions(rest)]}
-          />
-        ),
         verb: 'Register',
-        run: async () => {
-          const { url, events, ordering } = typed.draft;
-          const chosen = events.length === 0 ? {} : { events: [...events] };
-          const { secret, warnings = [] } = await client.webhooks.create({ url, ordering, ...chosen });
-          return (
-            <>
-              <Warnings warnings={warnings} />
-              <Secret secret={secret} />
-            </>
-          );
-        },
+        ...askForDraft({
+          initial,
+          writeCommand: ({ url, ...rest }) =>
+            writeCommand('webhooks', 'create', url === '' ? 'URL' : url, ...toOptions(rest)),
+          fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
+          run: async ({ url, events, ordering }) => {
+            const chosen = events.length === 0 ? {} : { events: [...events] };
+            const { secret, warnings = [] } = await client.webhooks.create({ url, ordering, ...chosen });
+            return (
+              <>
+                <Warnings warnings={warnings} />
+                <Secret secret={secret} />
+              </>
+            );
+          },
+        }),
       })}
     >
       <Plus aria-hidden /> Register a webhook
@@ -65,30 +62,27 @@ function EditButton({ webhook }: { readonly webhook: Webhook }) {
     events: webhook.events.flatMap((name) => (isEventName(name) ? (findEventType(name) ?? []) : [])),
     ordering: webhook.ordering,
   };
-  const typed = { draft: initial };
   return (
     <ChangeButton
       change={() => ({
         question: 'Change this webhook',
         consequence: 'Pending deliveries and retries go to the new URL. Events and order apply from now on.',
-        fields: (
-          <WebhookFields
-            initial={initial}
-            onDraft={(draft) => (typed.draft = draft)}
-            write={({ url, ...rest }) => ['update', webhook.id, url, ...toOptions(rest, '--unordered')]}
-          />
-        ),
         verb: 'Save',
-        run: async () => {
-          const { url, events, ordering } = typed.draft;
-          const chosen: EventName[] = events.length === 0 ? [ALL_EVENTS] : [...events];
-          const { warnings = [] } = await client.webhooks.update(webhook.id, {
-            url,
-            ordering,
-            events: chosen,
-          });
-          return warnings.length === 0 ? undefined : <Warnings warnings={warnings} />;
-        },
+        ...askForDraft({
+          initial,
+          writeCommand: ({ url, ...rest }) =>
+            writeCommand('webhooks', 'update', webhook.id, url, ...toOptions(rest, '--unordered')),
+          fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
+          run: async ({ url, events, ordering }) => {
+            const chosen: EventName[] = events.length === 0 ? [ALL_EVENTS] : [...events];
+            const { warnings = [] } = await client.webhooks.update(webhook.id, {
+              url,
+              ordering,
+              events: chosen,
+            });
+            return warnings.length === 0 ? undefined : <Warnings warnings={warnings} />;
+          },
+        }),
       })}
     >
       <Pencil aria-hidden /> Edit
@@ -106,53 +100,40 @@ function toOptions(
   ];
 }
 
-type FieldsProps = {
-  readonly initial: Draft;
-  readonly onDraft: (draft: Draft) => void;
-  /** Returns the words of the command behind `rtc webhooks`. */
-  readonly write: (draft: Draft) => readonly (string | undefined)[];
-};
+type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial<Draft>) => void };
 
-function WebhookFields({ initial, onDraft, write }: FieldsProps) {
+function WebhookFields({ draft: { url, events, ordering }, onChange: change }: FieldsProps) {
   return (
-    <DraftFields
-      initial={initial}
-      onDraft={onDraft}
-      writeCommand={(draft) => writeCommand('webhooks', ...write(draft))}
-    >
-      {({ url, events, ordering }, change) => (
-        <>
-          <label className="field">
-            URL
-            <input
-              value={url}
-              required
-              placeholder="https://example.org/hooks/rtc"
-              onChange={(event) => change({ url: event.target.value })}
-            />
-          </label>
-          <EventChoices
-            chosen={events}
-            onToggle={(name) =>
-              change({
-                events: events.includes(name) ? events.filter((other) => other !== name) : [...events, name],
-              })
-            }
+    <>
+      <label className="field">
+        URL
+        <input
+          value={url}
+          required
+          placeholder="https://example.org/hooks/rtc"
+          onChange={(event) => change({ url: event.target.value })}
+        />
+      </label>
+      <EventChoices
+        chosen={events}
+        onToggle={(name) =>
+          change({
+            events: events.includes(name) ? events.filter((other) => other !== name) : [...events, name],
+          })
+        }
+      />
+      <fieldset className="choices">
+        <legend>Order</legend>
+        <label>
+          <input
+            type="checkbox"
+            checked={ordering === 'room'}
+            onChange={(event) => change({ ordering: event.target.checked ? 'room' : 'none' })}
           />
-          <fieldset className="choices">
-            <legend>Order</legend>
-            <label>
-              <input
-                type="checkbox"
-                checked={ordering === 'room'}
-                onChange={(event) => change({ ordering: event.target.checked ? 'room' : 'none' })}
-              />
-              The events of a room one after the other
-            </label>
-          </fieldset>
-        </>
-      )}
-    </DraftFields>
+          The events of a room one after the other
+        </label>
+      </fieldset>
+    </>
   );
 }
 
