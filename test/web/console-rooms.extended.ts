@@ -63,9 +63,13 @@ describe('rooms and events in the console', () => {
     await page.getByRole('button', { name: 'Close', exact: true }).click();
     await page.getByText('1 participant will be disconnected.').waitFor();
     await expectAccessible(page);
+    // A choice that is taken back leaves nothing of itself.
+    await page.getByLabel('Then').selectOption('Keep it closed for an hour');
+    await page.getByLabel('Then').selectOption('Whoever has a token can open it again');
     await confirm(page, 'Close the room');
     await page.getByText('No room is open').waitFor();
     expect((await client.rooms.list()).rooms).toEqual([]);
+    expect((await client.rooms.listClosed()).closedRooms).toEqual([]);
     expect(errors).toEqual([]);
     await window.close();
   });

@@ -148,18 +148,23 @@ export function MetadataButton({ room: { name, metadata } }: { readonly room: Ro
 type Reopening = {
   readonly text: string;
   readonly options: readonly string[];
-  readonly forMs?: number;
-  readonly reopen?: 'never';
+  readonly forMs: number | undefined;
+  readonly reopen: 'never' | undefined;
 };
 
 const HOUR_MS = 3_600_000;
 
-/** Who can open the room again. */
+/** Who can open the room again. Each has every member, so that it replaces a former choice. */
 const REOPENINGS: readonly [Reopening, ...Reopening[]] = [
-  { text: 'Whoever has a token can open it again', options: [] },
-  { text: 'Keep it closed for an hour', options: ['--until', '1h'], forMs: HOUR_MS },
-  { text: 'Keep it closed for a day', options: ['--until', '1d'], forMs: 24 * HOUR_MS },
-  { text: 'Keep it closed until it is created again', options: ['--reopen', 'never'], reopen: 'never' },
+  { text: 'Whoever has a token can open it again', options: [], forMs: undefined, reopen: undefined },
+  { text: 'Keep it closed for an hour', options: ['--until', '1h'], forMs: HOUR_MS, reopen: undefined },
+  { text: 'Keep it closed for a day', options: ['--until', '1d'], forMs: 24 * HOUR_MS, reopen: undefined },
+  {
+    text: 'Keep it closed until it is created again',
+    options: ['--reopen', 'never'],
+    forMs: undefined,
+    reopen: 'never',
+  },
 ];
 
 type CloseProps = {
