@@ -1,7 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { RoomEvent } from '@livekit/rtc-node';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PlanList, PlanPut } from '../../../src/contract/plans.ts';
@@ -12,19 +9,17 @@ import {
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { createInstances } from '../../support/instances.ts';
 import { startLivekit } from '../../support/parts/livekit.ts';
 import { join as joinRoom } from '../../support/parts/participant.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { SkippableClock } from '../../support/skippable-clock.ts';
 import { MEDIA_KEYS } from '../recordings/support/stage.ts';
 import { chooseServicePort, startHookedService } from '../webhooks/support/hooked-service.ts';
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const instances = createInstances();
+const { closers } = instances;
+afterEach(instances.close);
 
 type Stage = {
   readonly service: TestService;
@@ -44,24 +39,12 @@ async function startStage(engine: 'SQLite' | 'PostgreSQL'): Promise<Stage> {
     webhookUrls: [webhookUrl],
   });
   closers.push(() => media.close());
-  const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
-  if (database !== undefined) closers.push(() => database.close());
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-plans-'));
-  closers.push(() => rm(folder, { recursive: true, force: true }));
-  const environment: Readonly<Record<string, string>> =
-    database === undefined
-      ? { DATA_DIR: folder }
-      : { DATABASE_URL: database.url, ENCRYPTION_KEY: randomBytes(32).toString('base64') };
+  const environment = await instances.environment(engine);
   const livekit = { url: media.url.replace('http', 'ws'), ...MEDIA_KEYS };
-  const keys = { API_KEY: 'key-of-all-instances', API_SECRET: 'secret-of-all-instances-0000000000' };
-  const service = await startHookedService(port, {
-    livekit,
-    clock,
-    environment: { ...environment, ...keys },
-  });
+  const service = await startHookedService(port, { livekit, clock, environment });
   closers.push(() => service.close());
   const startOther = async () => {
-    const other = await startTestService({ livekit, clock, environment: { ...environment, ...keys } });
+    const other = await startTestService({ livekit, clock, environment });
     closers.push(() => other.close());
     return other;
   };

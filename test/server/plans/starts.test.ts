@@ -1,6 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EventList } from '../../../src/contract/events.ts';
@@ -17,20 +15,18 @@ import {
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { collectingLog } from '../../support/app.ts';
+import { createInstances } from '../../support/instances.ts';
 import { startLivekit } from '../../support/parts/livekit.ts';
 import { join as joinRoom } from '../../support/parts/participant.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { SkippableClock } from '../../support/skippable-clock.ts';
 import { startWorkers } from '../platform/openapi/support/scenario.ts';
 import { MEDIA_KEYS } from '../recordings/support/stage.ts';
 import { chooseServicePort, startHookedService } from '../webhooks/support/hooked-service.ts';
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const instances = createInstances();
+const { closers } = instances;
+afterEach(instances.close);
 
 type Stage = {
   readonly service: TestService;
@@ -43,28 +39,21 @@ type Stage = {
 async function startStage(engine: 'SQLite' | 'PostgreSQL'): Promise<Stage> {
   const clock = new SkippableClock();
   const { port, webhookUrl } = await chooseServicePort();
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-starts-'));
-  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const folder = await instances.folder();
   const media = await startEmbeddedMediaServer({
     ...{ host: '127.0.0.1', port: 0, ...MEDIA_KEYS, clock: systemClock, ids: systemIds },
     ...{ webhookUrls: [webhookUrl], recordingDir: folder },
     timings: { startMs: 20, startResponseMs: 5, recorderJoinMs: 20, activeMs: 60, finishMs: 40 },
   });
   closers.push(() => media.close());
-  const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
-  if (database !== undefined) closers.push(() => database.close());
-  const environment = {
-    ...(database === undefined
-      ? { DATA_DIR: folder }
-      : { DATABASE_URL: database.url, ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
-    ...{ API_KEY: 'key-of-all-instances', API_SECRET: 'secret-of-all-instances-0000000000' },
-    ...{ RECORDING_DIR: folder },
-  };
+  const shared = await instances.environment(engine);
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = shared;
+  const environment = { ...shared, RECORDING_DIR: folder };
   const livekit = { url: media.url.replace('http', 'ws'), ...MEDIA_KEYS };
   const service = await startHookedService(port, { livekit, clock, environment });
   closers.push(() => service.close());
   const store = await openStore({
-    database: database ? { databaseUrl: database.url } : { sqlitePath: join(folder, 'rtc.sqlite') },
+    database: databaseUrl === undefined ? { sqlitePath: join(dataDir, 'rtc.sqlite') } : { databaseUrl },
     ...{ clock: systemClock, log: collectingLog([]) },
   });
   closers.push(() => store.close());
@@ -191,8 +180,7 @@ it('a plan transcribes a real room when a host joins, and tells that there is no
   const { port, webhookUrl } = await chooseServicePort();
   const livekit = await startLivekit({ webhookUrl });
   closers.push(() => livekit.close());
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-starts-'));
-  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const folder = await instances.folder();
   const service = await startHookedService(port, { livekit, environment: { DATA_DIR: folder } });
   closers.push(() => service.close());
   const sqlitePath = join(folder, 'rtc.sqlite');

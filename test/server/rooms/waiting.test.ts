@@ -1,7 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join as joinPath } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { DisconnectReason, RoomEvent } from '@livekit/rtc-node';
 import { RoomServiceClient } from 'livekit-server-sdk';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,18 +9,16 @@ import type { Token } from '../../../src/contract/tokens.ts';
 import type { Admission, AdmittedList, AdmittedPerson, WaitingList } from '../../../src/contract/waiting.ts';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { createInstances } from '../../support/instances.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { join } from '../../support/parts/participant.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { MEDIA_KEYS } from '../recordings/support/stage.ts';
 import { chooseServicePort, startHookedService } from '../webhooks/support/hooked-service.ts';
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const instances = createInstances();
+const { closers } = instances;
+afterEach(instances.close);
 
 type Stage = {
   readonly service: TestService;
@@ -36,7 +31,7 @@ async function startStage(engine: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<S
   const { port, webhookUrl } = await chooseServicePort();
   const livekit = await startLivekit({ webhookUrl });
   closers.push(() => livekit.close());
-  const environment = await chooseDatabase(engine);
+  const environment = await instances.environment(engine);
   const service = await startHookedService(port, { livekit, environment });
   closers.push(() => service.close());
   const startOther = async () => {
@@ -45,18 +40,6 @@ async function startStage(engine: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<S
     return other;
   };
   return { service, livekit, startOther };
-}
-
-async function chooseDatabase(engine: 'SQLite' | 'PostgreSQL') {
-  const keys = { API_KEY: 'key-of-all-instances', API_SECRET: 'secret-of-all-instances-0000000000' };
-  if (engine === 'PostgreSQL') {
-    const database = await createDatabase(await sharedPostgres());
-    closers.push(() => database.close());
-    return { ...keys, DATABASE_URL: database.url, ENCRYPTION_KEY: randomBytes(32).toString('base64') };
-  }
-  const folder = await mkdtemp(joinPath(tmpdir(), 'rtc-waiting-'));
-  closers.push(() => rm(folder, { recursive: true, force: true }));
-  return { ...keys, DATA_DIR: folder };
 }
 
 const unique = () => `lesson-${randomUUID()}`;
