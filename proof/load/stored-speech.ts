@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, type StoreOptions } from '../../src/server/app/create-store.ts';
 import type { Store } from '../../src/server/app/store.ts';
@@ -9,9 +8,10 @@ import { systemClock } from '../../src/server/platform/system.ts';
 import type { StoredSegment } from '../../src/server/transcription/store.ts';
 import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
-import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
+import type { ExperimentContext, Findings, RunSize } from '../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../figures.ts';
-import { createSignedClient, type SignedClient, startDatabase, timeCalls } from '../support/signed-client.ts';
+import { type EngineSettings, locateDatabase, onBothEngines } from '../support/both-engines.ts';
+import { createSignedClient, type SignedClient, timeCalls } from '../support/signed-client.ts';
 import { percentile, round } from '../support/statistics.ts';
 
 /** A run by hand may be smaller than the long one. */
@@ -30,31 +30,14 @@ const EVENT_BOUND_MS = 100;
 const PROBE_EVERY_MS = 50;
 const DAY_MS = 86_400_000;
 
-export const storedSpeechSqlite = storedSpeech('stored-speech-sqlite', async () => ({}));
+export const [storedSpeechSqlite, storedSpeechPostgres] = onBothEngines('stored-speech', measure);
 
-export const storedSpeechPostgres = storedSpeech('stored-speech-postgres', async (context) => ({
-  DATABASE_URL: await startDatabase(context, { isDurable: true }),
-}));
-
-type Environment = { readonly DATABASE_URL?: string };
-
-function storedSpeech(
-  name: string,
-  prepare: (context: ExperimentContext) => Promise<Environment>,
-): Experiment {
-  return { name, run: async (context) => measure(context, await prepare(context)) };
-}
-
-async function measure(context: ExperimentContext, environment: Environment): Promise<Findings> {
+async function measure(context: ExperimentContext, settings: EngineSettings): Promise<Findings> {
   const { runSize, report, cleanUp } = context;
-  const fleet = await createFleet({ ...environment, ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+  const fleet = await createFleet({ ...settings, ENCRYPTION_KEY: randomBytes(32).toString('base64') });
   cleanUp(fleet.close);
   await mkdir(fleet.dataDir, { recursive: true });
-  const database =
-    environment.DATABASE_URL === undefined
-      ? { sqlitePath: join(fleet.dataDir, 'rtc.sqlite') }
-      : { databaseUrl: environment.DATABASE_URL };
-  const stored = await fillSpeech(context, database, SEGMENTS[runSize]);
+  const stored = await fillSpeech(context, locateDatabase(fleet, settings), SEGMENTS[runSize]);
   const instance = await fleet.start();
   // Waits for the comparison that follows a start.
   await delay(runSize === 'long' ? 10_000 : 100);

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import {
@@ -13,16 +12,12 @@ import {
 } from '../../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
-import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
+import type { ExperimentContext, Findings, RunSize } from '../../experiment.ts';
 import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
 import { fillSpeech } from '../../load/stored-speech.ts';
+import { type EngineSettings, locateDatabase, onBothEngines } from '../../support/both-engines.ts';
 import { fill, openFiller } from '../../support/fill.ts';
-import {
-  createSignedClient,
-  mediaServerSettings,
-  type SignedClient,
-  startDatabase,
-} from '../../support/signed-client.ts';
+import { createSignedClient, mediaServerSettings, type SignedClient } from '../../support/signed-client.ts';
 import { percentile } from '../../support/statistics.ts';
 import { type Served, type Stage, whileServed } from '../well-behaved.ts';
 import { type Answers, ATTACKS, type AttackName, attackByKey } from './attacks.ts';
@@ -37,20 +32,7 @@ const SEGMENTS = { long: 200_000, short: 2_000 } as const;
 const OTHERS_BOUND_MS = 100;
 const PROBE_EVERY_MS = 100;
 
-export const hostileKeysSqlite = hostileKeys('hostile-keys-sqlite', async () => ({}));
-
-export const hostileKeysPostgres = hostileKeys('hostile-keys-postgres', async (context) => ({
-  DATABASE_URL: await startDatabase(context, { isDurable: true }),
-}));
-
-type Environment = { readonly DATABASE_URL?: string };
-
-function hostileKeys(
-  name: string,
-  prepare: (context: ExperimentContext) => Promise<Environment>,
-): Experiment {
-  return { name, run: async (context) => attackAll(context, await prepare(context)) };
-}
+export const [hostileKeysSqlite, hostileKeysPostgres] = onBothEngines('hostile-keys', attackAll);
 
 type Attacked = {
   readonly fleet: Fleet;
@@ -62,9 +44,9 @@ type Attacked = {
   readonly countRows: () => Promise<Rows>;
 };
 
-async function attackAll(context: ExperimentContext, environment: Environment): Promise<Findings> {
+async function attackAll(context: ExperimentContext, settings: EngineSettings): Promise<Findings> {
   const { runSize, report } = context;
-  const attacked = await startAttacked(context, environment);
+  const attacked = await startAttacked(context, settings);
   const before = await attacked.countRows();
   const { fleet, instance } = attacked;
   const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
@@ -86,12 +68,12 @@ async function attackAll(context: ExperimentContext, environment: Environment): 
   };
 }
 
-async function startAttacked(context: ExperimentContext, environment: Environment): Promise<Attacked> {
+async function startAttacked(context: ExperimentContext, settings: EngineSettings): Promise<Attacked> {
   const { runSize, cleanUp } = context;
   const livekit = cleanUp(await startLivekit());
   const fleet = cleanUp(
     await createFleet({
-      ...environment,
+      ...settings,
       ...mediaServerSettings(livekit),
       ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       // The service's own default, which a fleet turns off. The callers who are watched stay below it.
@@ -106,9 +88,7 @@ async function startAttacked(context: ExperimentContext, environment: Environmen
   }
   await first.stop();
   await mkdir(fleet.dataDir, { recursive: true });
-  const { DATABASE_URL: databaseUrl } = environment;
-  const database =
-    databaseUrl === undefined ? { sqlitePath: join(fleet.dataDir, 'rtc.sqlite') } : { databaseUrl };
+  const database = locateDatabase(fleet, settings);
   await fillSpeech(context, database, SEGMENTS[runSize]);
   const filler = await openFiller(database);
   await fill(filler, SIZES[runSize]);
