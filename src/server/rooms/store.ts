@@ -105,15 +105,19 @@ export type PlanRecord = PlanKey & {
 export type PlanKey = { readonly subject: string };
 
 export interface PlanStore extends RowsOverTime<PlanRecord, PlanKey> {
-  findById(id: string): Promise<PlanRecord | undefined>;
+  /** Returns the plan, unless it is outside `rooms`. */
+  findById(id: string, rooms?: RoomPrefixes): Promise<PlanRecord | undefined>;
   /** Returns the plans of these subjects, straight from the database. */
   findAll(subjects: readonly string[]): Promise<readonly PlanRecord[]>;
-  /** Lists plans in the order of their ids, after `after`. */
-  list(after: string | undefined, limit: number): Promise<readonly PlanRecord[]>;
+  /** Lists plans in the order of their ids. */
+  list(query: PlanQuery): Promise<readonly PlanRecord[]>;
   count(): Promise<number>;
   /** Waits for other transactions that change plans, until this one ends. */
   lock(): Promise<void>;
-  save(plan: PlanRecord): Promise<void>;
+  /** Adds the plan, or replaces it. Returns false, and changes nothing, when another one has its id or its subject. */
+  save(plan: PlanRecord): Promise<boolean>;
+  /** Ends the plan, unless it is outside `rooms`, and returns it. */
+  end(id: string, now: number, rooms?: RoomPrefixes): Promise<PlanRecord | undefined>;
   /** Deletes at most `limit` rows of plans that were deleted before `before`. Returns their number. */
   purge(before: number, limit: number): Promise<number>;
 }
@@ -250,6 +254,13 @@ export interface RoomStores {
   readonly blocks: BlockStore;
   readonly entryDecisions: EntryDecisionStore;
 }
+
+export type PlanQuery = {
+  readonly after: string | undefined;
+  readonly limit: number;
+  /** Only plans whose room or prefix begins so. */
+  readonly rooms?: RoomPrefixes | undefined;
+};
 
 export type BlocksQuery = LastingQuery<BlockSubject> & {
   /** Only rooms that begin so. */

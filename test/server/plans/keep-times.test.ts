@@ -3,6 +3,7 @@ import type { Participant } from '../../../src/contract/participants.ts';
 import type { PlanSettings } from '../../../src/contract/plans.ts';
 import type { Room } from '../../../src/contract/rooms.ts';
 import { keepTimes } from '../../../src/server/plans/keep-times.ts';
+import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import { putPlan } from '../../../src/server/rooms/plans/plans.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
@@ -39,7 +40,7 @@ async function startRoom(
   const closeRoom = async (name: string) => {
     acts.push(`closed ${name} at ${(clock.now() - NOW) / 1000}`);
   };
-  const makePlan = () => putPlan({ store, clock }, 'plan', { room: 'demo', ...plan });
+  const makePlan = () => putPlan({ store, clock }, PLAN, { room: 'demo', ...plan });
   if (!isPlannedLater) await makePlan();
   await stage.receive(mediaEvent('room_started'), joined('ada1'));
   if (isPlannedLater) await makePlan();
@@ -47,6 +48,8 @@ async function startRoom(
   closers.push(() => keeper.close());
   return { clock, acts };
 }
+
+const PLAN = { id: 'plan', caller: ROOT_CALLER };
 
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
 

@@ -1,12 +1,13 @@
 import {
+  type Plan,
   PlanListQuery,
   PlanListSchema,
   PlanParams,
   PlanPutSchema,
   PlanSchema,
 } from '../../../contract/plans.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { deletePlan, getPlan, listPlans, type PlanDeps, putPlan, requireStarts } from './plans.ts';
+import { defineRoute, type Route, type RouteResponse, requireCaller } from '../../platform/http/route.ts';
+import { deletePlan, getPlan, listPlans, type PlanDeps, putPlan } from './plans.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -15,6 +16,7 @@ const ROUTE = {
   tag: 'plans',
   security: 'signed',
   params: PlanParams,
+  ofRooms: 'filtered',
 } as const;
 
 const IGNORED = {
@@ -33,7 +35,10 @@ export function planRoutes(deps: PlanDeps): readonly Route[] {
       scopes: ['read', 'rooms'],
       success: { 200: { description: 'The plan', schema: PlanSchema } },
       errors: ['plan-not-found', 'storage-unavailable'],
-      handle: async ({ params }) => ({ status: 200, body: await getPlan(deps, params.planId) }),
+      handle: async ({ params, caller }) => ({
+        status: 200,
+        body: await getPlan(deps, { id: params.planId, caller: requireCaller(caller) }),
+      }),
     }),
     defineRoute({
       method: 'GET',
@@ -44,12 +49,13 @@ export function planRoutes(deps: PlanDeps): readonly Route[] {
       summary: 'List the plans',
       description: 'Ordered by id.',
       scopes: ['read', 'rooms'],
+      ofRooms: 'filtered',
       query: PlanListQuery,
       success: { 200: { description: 'The plans', schema: PlanListSchema } },
       errors: ['storage-unavailable'],
-      handle: async ({ query }) => ({
+      handle: async ({ query, caller }) => ({
         status: 200,
-        body: await listPlans(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+        body: await listPlans(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT, rooms: caller?.rooms }),
       }),
     }),
     defineRoute({
@@ -61,9 +67,9 @@ export function planRoutes(deps: PlanDeps): readonly Route[] {
       scopes: ['rooms'],
       success: { 204: { description: 'The plan is deleted' } },
       errors: ['plan-not-found', 'storage-unavailable'],
-      handle: async ({ params }) => {
-        await deletePlan(deps, params.planId);
-        return { status: 204 };
+      handle: async ({ params, caller }) => {
+        const by = { id: params.planId, caller: requireCaller(caller) };
+        return { status: 204, ids: toIds(await deletePlan(deps, by)) };
       },
     }),
   ];
@@ -83,12 +89,17 @@ function putRoute(deps: PlanDeps): Route {
       200: { description: 'The plan was replaced, or is the same', schema: PlanSchema, headers: IGNORED },
       201: { description: 'The plan was made', schema: PlanSchema, headers: IGNORED },
     },
-    errors: ['conflict', 'storage-unavailable'],
+    errors: ['room-not-found', 'plan-not-found', 'conflict', 'storage-unavailable'],
     handle: async ({ params, body, caller }) => {
-      requireStarts(body, caller);
-      const { plan, isNew, ignored } = await putPlan(deps, params.planId, body);
+      const by = { id: params.planId, caller: requireCaller(caller) };
+      const { plan, isNew, ignored } = await putPlan(deps, by, body);
       const headers = ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {};
-      return { status: isNew ? 201 : 200, body: plan, headers };
+      return { status: isNew ? 201 : 200, body: plan, headers, ids: toIds(plan) };
     },
   });
+}
+
+/** The room or prefix, so that the audit log of a room and of a key for some rooms has the change. */
+function toIds({ room, prefix = '' }: Plan): RouteResponse['ids'] {
+  return { roomId: room ?? prefix };
 }

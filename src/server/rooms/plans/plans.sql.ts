@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { CloseReason } from '../../../contract/choices.ts';
+import type { RoomPrefixes } from '../../../contract/keys.ts';
+import { beginsWith } from '../../platform/storage/room-prefixes.ts';
 import { columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
@@ -9,25 +11,39 @@ import type {
   PlannedRoomStore,
   PlannedStart,
   PlannedStartStore,
+  PlanRecord,
   PlanStore,
 } from '../store.ts';
 
 type Database = Kysely<Tables>;
 
+const PLAN = {
+  subject: 'text',
+  id: 'text',
+  settings: 'text',
+  createdAt: 'integer',
+  updatedAt: 'integer',
+  deletedAt: 'integer',
+  changeNumber: 'integer',
+} as const satisfies Record<keyof Tables['plans'], 'text' | 'integer'>;
+
 const PLAN_COLUMNS = ['subject', 'id', 'settings', 'createdAt', 'updatedAt', 'deletedAt'] as const;
 
 export function createPlanStore({ db, dialect, changes, atomically }: Connection): PlanStore {
-  const lasting = () => db.selectFrom('plans').select(PLAN_COLUMNS).where('deletedAt', 'is', null);
+  const lasting = (rooms?: RoomPrefixes) => {
+    const select = db.selectFrom('plans').select(PLAN_COLUMNS).where('deletedAt', 'is', null);
+    return rooms === undefined ? select : select.where(isWithin(rooms));
+  };
   return {
     find: ({ subject }) => lasting().where('subject', '=', subject).executeTakeFirst(),
-    findById: (id) => lasting().where('id', '=', id).executeTakeFirst(),
+    findById: (id, rooms) => lasting(rooms).where('id', '=', id).executeTakeFirst(),
     findAll: (subjects) =>
       lasting()
         .where(sql<boolean>`subject ${dialect.oneOf(subjects)}`)
         .execute(),
-    list: (after, limit) => {
-      const select = after === undefined ? lasting() : lasting().where('id', '>', after);
-      return select.orderBy('id').limit(limit).execute();
+    list: ({ after, limit, rooms }) => {
+      const select = lasting(rooms).orderBy('id').limit(limit);
+      return (after === undefined ? select : select.where('id', '>', after)).execute();
     },
     listLasting: ({ after, limit }) => {
       const select = after === undefined ? lasting() : lasting().where('subject', '>', after.subject);
@@ -42,26 +58,64 @@ export function createPlanStore({ db, dialect, changes, atomically }: Connection
         .orderBy('changeNumber')
         .limit(limit)
         .execute(),
-    count: async () => {
-      const counted = db.selectFrom('plans').select((row) => row.fn.countAll<number>().as('count'));
-      return Number((await counted.where('deletedAt', 'is', null).executeTakeFirstOrThrow()).count);
-    },
+    count: () => countPlans(db),
     lock: async () => {
       await nextChange(db, 'plans');
     },
     save: (plan) =>
       atomically(async (within) => {
-        const changeNumber = await nextChange(within, 'plans');
-        const { subject: _, ...columns } = plan;
-        await within
-          .insertInto('plans')
-          .values({ ...plan, changeNumber })
-          .onConflict((conflict) => conflict.column('subject').doUpdateSet({ ...columns, changeNumber }))
-          .execute();
-        changes.note(within, 'plans');
+        const isSaved = await savePlan({ db: within, dialect }, plan);
+        if (isSaved) changes.note(within, 'plans');
+        return isSaved;
+      }),
+    end: (id, now, rooms) =>
+      atomically(async (within) => {
+        const ended = await endPlan(within, { id, now, rooms });
+        if (ended !== undefined) changes.note(within, 'plans');
+        return ended;
       }),
     purge: (before, limit) => purgePlans(db, before, limit),
   };
+}
+
+/** The subjects of rooms and prefixes that begin so, by the primary key. */
+function isWithin(rooms: RoomPrefixes) {
+  const beginnings = rooms.flatMap((prefix) => [`=${prefix}`, `^${prefix}`]);
+  return beginsWith(sql`subject`, beginnings);
+}
+
+/**
+ * A key may only give a subject of its own rooms. That the plan replaces no other one is part of the statement, so that
+ * nobody's plan is overwritten, whatever was read before.
+ */
+async function savePlan({ db, dialect }: Statements, { id, ...plan }: PlanRecord): Promise<boolean> {
+  const changeNumber = await nextChange(db, 'plans');
+  const row = { ...plan, id, changeNumber };
+  const columns = columnList(Object.keys(PLAN));
+  const { rows } = await sql`
+    insert into plans (${columns}) select ${columns} from ${dialect.rows([row], PLAN)} as listed
+    where not exists (
+      select 1 from plans where id = ${id} and "deletedAt" is null and subject <> ${plan.subject})
+    on conflict (subject) do update set id = excluded.id, settings = excluded.settings,
+      "createdAt" = excluded."createdAt", "updatedAt" = excluded."updatedAt",
+      "deletedAt" = excluded."deletedAt", "changeNumber" = excluded."changeNumber"
+      where plans.id = excluded.id or plans."deletedAt" is not null
+    returning subject`.execute(db);
+  return rows.length > 0;
+}
+
+type Ending = { readonly id: string; readonly now: number; readonly rooms: RoomPrefixes | undefined };
+
+async function endPlan(db: Database, { id, now, rooms }: Ending): Promise<PlanRecord | undefined> {
+  const changeNumber = await nextChange(db, 'plans');
+  const plan = db.updateTable('plans').set({ deletedAt: now, changeNumber }).where('id', '=', id);
+  const own = rooms === undefined ? plan : plan.where(isWithin(rooms));
+  return await own.where('deletedAt', 'is', null).returning(PLAN_COLUMNS).executeTakeFirst();
+}
+
+async function countPlans(db: Database): Promise<number> {
+  const counted = db.selectFrom('plans').select((row) => row.fn.countAll<number>().as('count'));
+  return Number((await counted.where('deletedAt', 'is', null).executeTakeFirstOrThrow()).count);
 }
 
 async function purgePlans(db: Database, before: number, limit: number): Promise<number> {

@@ -1,5 +1,6 @@
 import { MAX_PLAN_BYTES } from '../../../contract/choices.ts';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { isLongerThan, nameFault } from '../../../contract/names.ts';
 import {
   type Plan,
@@ -11,7 +12,7 @@ import {
 import type { RoomCreate } from '../../../contract/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
-import { type Caller, requireScope } from '../../platform/http/route.ts';
+import { type Caller, requireRoom, requireScope } from '../../platform/http/route.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { MAX_GAP_MS, openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
 import type { UnitOfWork } from '../../platform/storage/unit-of-work.ts';
@@ -194,33 +195,42 @@ const FIELDS_OF_OPENING = [
   'metadata',
 ] as const satisfies readonly (keyof PlanSettings)[];
 
+type PlanAct = { readonly id: string; readonly caller: Caller };
+
 /**
  * Stores the plan in place of the one with this id, if any. A plan that is stored already stays as it is. Throws conflict for
- * a room or prefix that has another plan, and when there are as many plans as there may be.
+ * a room or prefix that has another plan, and when there are as many plans as there may be; room-not-found and plan-not-found
+ * for a room, prefix or id that is not the caller's.
  */
-export async function putPlan({ store, clock }: PlanDeps, id: string, put: PlanPut): Promise<SavedPlan> {
+export async function putPlan(
+  { store, clock }: PlanDeps,
+  { id, caller }: PlanAct,
+  put: PlanPut,
+): Promise<SavedPlan> {
   const { room, prefix, ...settings } = put;
   if (room !== undefined && prefix !== undefined)
     throw fieldError('#/prefix', 'must be left out with room: a plan is for a room or for a prefix');
   if (room === undefined && prefix === undefined)
     throw fieldError('#/prefix', 'is required, or room: a plan is for a room or for a prefix');
+  requireRoom(caller, room ?? prefix ?? '');
+  requireStarts(settings, caller);
   checkPlan(settings);
   const subject = toSubject(put);
   const text = JSON.stringify(sortFields(settings));
   return await store.transaction(async (within) => {
     await within.plans.lock();
     const now = clock.now();
-    const former = await within.plans.findById(id);
+    const former = await within.plans.findById(id, caller.rooms);
     if (former?.subject === subject && former.settings === text)
       return { plan: toPlan(former), isNew: false, ignored: [] };
-    const other = await within.plans.find({ subject }, now);
-    if (other !== undefined && other.id !== id) throw takenError(put, other);
     if (former === undefined && (await within.plans.count()) >= MAX_PLANS) throw limitError();
-    if (former !== undefined && former.subject !== subject)
-      await within.plans.save({ ...former, deletedAt: now });
+    if (former !== undefined && former.subject !== subject) await within.plans.end(id, now, caller.rooms);
     const createdAt = former?.createdAt ?? now;
     const saved = { subject, id, settings: text, createdAt, updatedAt: now, deletedAt: null };
-    await within.plans.save(saved);
+    if (!(await within.plans.save(saved))) {
+      const other = await within.plans.find({ subject }, now);
+      throw other === undefined ? idTaken(id, caller) : takenError(put, other);
+    }
     const subjects = [...new Set([subject, former?.subject ?? subject])];
     const open = await within.plannedRooms.markDue(subjects, now);
     return {
@@ -256,9 +266,23 @@ function limitError(): ServiceError {
   });
 }
 
+/**
+ * Ids are one namespace, so that the root key can name every plan. Any answer but a new plan tells that the id is in use, so
+ * this is the code that GET and DELETE give for it, and a conflict would say more: that there is a plan to look for.
+ */
+function idTaken(id: string, { keyId }: Caller): ServiceError {
+  return new ServiceError(
+    'plan-not-found',
+    `${keyId} has no plan ${JSON.stringify(id)}, and can have none.`,
+    {
+      hint: { text: 'choose another id, such as one that begins like your rooms' },
+    },
+  );
+}
+
 /** Throws plan-not-found. */
-export async function getPlan({ store }: PlanDeps, id: string): Promise<Plan> {
-  const found = await store.plans.findById(id);
+export async function getPlan({ store }: PlanDeps, { id, caller }: PlanAct): Promise<Plan> {
+  const found = await store.plans.findById(id, caller.rooms);
   if (found === undefined) throw planNotFound(id);
   return toPlan(found);
 }
@@ -269,15 +293,15 @@ function planNotFound(id: string): ServiceError {
   });
 }
 
-/** Deletes a plan. Its open rooms stay open. Throws plan-not-found. */
-export async function deletePlan({ store, clock }: PlanDeps, id: string): Promise<void> {
-  await store.transaction(async (within) => {
+/** Deletes a plan, and returns it. Its open rooms stay open. Throws plan-not-found. */
+export async function deletePlan({ store, clock }: PlanDeps, { id, caller }: PlanAct): Promise<Plan> {
+  return await store.transaction(async (within) => {
     await within.plans.lock();
-    const found = await within.plans.findById(id);
-    if (found === undefined) throw planNotFound(id);
     const now = clock.now();
-    await within.plans.save({ ...found, deletedAt: now });
-    await within.plannedRooms.markDue([found.subject], now);
+    const ended = await within.plans.end(id, now, caller.rooms);
+    if (ended === undefined) throw planNotFound(id);
+    await within.plannedRooms.markDue([ended.subject], now);
+    return toPlan(ended);
   });
 }
 
@@ -288,11 +312,15 @@ export async function purgePlans({ store, clock }: PlanDeps, limit: number): Pro
 
 const CURSOR = cursorCodec('plans', 'string');
 
-type PlanPage = { readonly limit: number; readonly cursor?: string | undefined };
+type PlanPage = {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly rooms: RoomPrefixes | undefined;
+};
 
 export async function listPlans({ store }: PlanDeps, page: PlanPage): Promise<PlanList> {
   const { rows, nextCursor } = await readPage(CURSOR, page, {
-    read: ({ after, limit }) => store.plans.list(after?.[0], limit),
+    read: ({ after, limit }) => store.plans.list({ after: after?.[0], limit, rooms: page.rooms }),
     locate: ({ id }) => [id] as const,
   });
   return { plans: rows.map(toPlan), nextCursor };
