@@ -13,13 +13,14 @@ import {
   LONGEST_RETRY_DELAY_MS,
   POSTPONEMENT_MS,
 } from './attempt-delivery.ts';
+import { WebhookCache } from './build-delivery.ts';
 import {
   DELIVERY_LEASE_MS,
   type DeliveryDispatcher,
   type DeliveryLease,
   type LeasedWebhook,
 } from './dispatcher.ts';
-import { InFlightDeliveries, WebhookCache } from './in-flight-deliveries.ts';
+import { InFlightDeliveries } from './in-flight-deliveries.ts';
 
 /*
  * The dispatcher of one instance. The delivery rows are the jobs; this class holds some of them in memory, under leases:

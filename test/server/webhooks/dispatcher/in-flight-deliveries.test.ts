@@ -206,6 +206,23 @@ describe('a burst', () => {
     expect(inFlight.parcelIds).toEqual(['parcel']);
   });
 
+  it('keeps the oldest of those that wait, although it came in a parcel', () => {
+    const inFlight = new InFlightDeliveries();
+    for (let index = 0; index < 514; index += 1) inFlight.add(inParcel(`packed_${index}`));
+    expect(inFlight.releaseSurplus()).toEqual(['wh_1']);
+    expect(inFlight.has('packed_0')).toBe(true);
+    expect(inFlight.size).toBe(512);
+  });
+
+  it('has a parcel until the outcome of each of its deliveries is stored', () => {
+    const inFlight = new InFlightDeliveries();
+    for (const id of ['a', 'b']) inFlight.add(inParcel(id));
+    inFlight.takeFromParcel('parcel');
+    expect(inFlight.parcelIds).toEqual(['parcel']);
+    inFlight.takeFromParcel('parcel');
+    expect(inFlight.parcelIds).toEqual([]);
+  });
+
   it('empties a parcel with the last outcome, unless something of it was given up or has a row', () => {
     const outcome = (id: string, parcelId = 'parcel') =>
       ({ attempt: { deliveryId: id }, parcelled: { parcelId } }) as DeliveryOutcome;
