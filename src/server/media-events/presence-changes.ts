@@ -18,7 +18,7 @@ export type Changes = {
   /** The session after the change, except for its sequence number. */
   readonly session: RoomSession;
   /** Source ids of stored events that were wrong, so that what they report can happen again. */
-  readonly undone?: readonly string[];
+  readonly disprovedSources?: readonly string[];
 };
 
 /** An event's time, and whether the comparison with the media server found it. */
@@ -126,7 +126,7 @@ export function reopenRoom(session: RoomSession, occurredAt: number): Changes {
   return {
     session: { ...session, endedAt: null },
     domainEvents: types.map((type) => roomEvent(type, session, time)),
-    undone: (['room_created', 'room_started', 'room_finished'] as const).map(
+    disprovedSources: (['room_created', 'room_started', 'room_finished'] as const).map(
       (type) => roomEvent(type, session, time).sourceId,
     ),
   };
@@ -137,7 +137,7 @@ export function appendChanges(earlier: Changes, later: Changes): Changes {
   return {
     session: later.session,
     domainEvents: [...earlier.domainEvents, ...later.domainEvents],
-    undone: [...(earlier.undone ?? []), ...(later.undone ?? [])],
+    disprovedSources: [...(earlier.disprovedSources ?? []), ...(later.disprovedSources ?? [])],
   };
 }
 
@@ -146,13 +146,13 @@ export async function returnNow(
   presence: PresenceBatch,
   participant: ParticipantSession,
   time: EventTime,
-): Promise<Pick<Required<Changes>, 'domainEvents' | 'undone'>> {
+): Promise<Pick<Required<Changes>, 'domainEvents' | 'disprovedSources'>> {
   const { sid } = participant;
   const returned = { ...participant, leftAt: null, untoldUntil: null };
   await presence.saveParticipant(returned);
   return {
     domainEvents: [participantEvent('participant_joined', returned, time)],
-    undone: [`participant_joined:${sid}`, `participant_left:${sid}`],
+    disprovedSources: [`participant_joined:${sid}`, `participant_left:${sid}`],
   };
 }
 

@@ -1,23 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isWaitingRoom } from '../../contract/names.ts';
-import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
-import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
-import type { DomainEvent } from '../events/event-payload.ts';
-import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-times.ts';
-import { PresenceBatch } from '../events/presence-batch.ts';
-import { learnMetadata, withChangedMetadata } from '../events/room-metadata.ts';
-import type { ListedRoom, ParticipantSession, RoomSession } from '../events/store.ts';
-import { endPlans, followPlan } from '../plans/follow-plan.ts';
+import type { ListedRoom } from '../events/store.ts';
 import { sweepWaitingRooms, type WaitingDeps } from '../plans/waiting.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
 import { forEachConcurrently, splitByWeight } from '../platform/jobs/concurrently.ts';
-import { type FindPlan, findPlans } from '../rooms/plans/plans.ts';
-import type { FindRoomRecord } from '../rooms/room-records.ts';
-import type { RoomRecord } from '../rooms/store.ts';
-import { stopWithRoom } from '../transcription/stop-transcription.ts';
-import { findClosedRooms, findTold } from './closed-rooms.ts';
-import type { Missing, MissingSince } from './missing-since.ts';
+import { type AlignDeps, alignRooms, type ComparedRoom } from './align-rooms.ts';
 import {
   type OrphanDeps,
   readPeople,
@@ -25,28 +13,14 @@ import {
   withoutReplaced,
   withoutServed,
 } from './orphaned-rooms.ts';
-import {
-  appendChanges,
-  buildSession,
-  type Changes,
-  finishRoom,
-  joinNow,
-  loseParticipant,
-  newSession,
-  publishNow,
-  readOpenedAt,
-  reopenRoom,
-  returnNow,
-  roomEvent,
-  tellLate,
-  unpublishNow,
-} from './presence-changes.ts';
-import type { MediaEventStores } from './stores.ts';
+import { readOpenedAt } from './presence-changes.ts';
 
 /*
- * Compares presence with the media server, and publishes missed events, marked `reconciled`. One request lists all rooms.
- * The participants are requested only of rooms whose number of participants or opening time differs, and of rooms that are due for a
- * full check: tracks, and participants of which as many left as joined, do not show in a count.
+ * A comparison of all rooms with the media server. One request lists them. The participants are requested only of rooms
+ * whose number of participants or opening time differs, and of rooms that are due for a full check: tracks, and participants
+ * of which as many left as joined, do not show in a count. align-rooms.ts publishes what differs.
+ *
+ * Rooms in which people wait to be admitted are no calls. Nothing is published of them, and `sweepWaitingRooms` looks after them.
  */
 
 export type ReconcileDeps = AlignDeps & OrphanDeps & WaitingDeps;
@@ -73,34 +47,60 @@ const GATHER_MS = 5_000;
  * is compared again in the next round, whatever its extent.
  */
 export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promise<number> {
-  const sessions = await deps.store.presence.listOpenRooms();
-  const counts = await deps.store.presence.countPresentIn(sessions.map(({ sid }) => sid));
-  const all = await deps.mediaServer.listRooms();
-  const checked = deps.orphans.nextToCheck(all);
-  const revived = await reviveOrphans(deps, { listed: all, checked, counts });
-  const listed = all.filter(({ name }) => !isWaitingRoom(name));
-  const waitingRooms = all.filter(({ name }) => isWaitingRoom(name));
+  const { presence } = deps.store;
+  const sessions = await presence.listOpenRooms();
+  const counts = await presence.countPresentIn(sessions.map(({ sid }) => sid));
+  const everyRoom = await deps.mediaServer.listRooms();
+  const checked = deps.orphans.nextToCheck(everyRoom);
+  const revived = await reviveOrphans(deps, { listed: everyRoom, checked, counts });
+  const rooms = everyRoom
+    .filter(({ name }) => !isWaitingRoom(name))
+    .map((room) => revived.get(room.sid) ?? room);
+  const alwaysRead = new Set([...checked, ...deps.missingSince.rooms, ...revived.keys()]);
+  const { toRead, deserted } = chooseRooms({ rooms, sessions, counts, alwaysRead }, extent);
+  const vanished = await withoutServed(deps, findVanished(sessions, rooms), rooms);
+  const differing = await compareRooms(deps, { toRead, deserted, vanished, revived, counts });
+  deps.missingSince.endRound();
+  await sweepWaitingRooms(
+    deps,
+    everyRoom.filter(({ name }) => isWaitingRoom(name)),
+  );
+  return differing;
+}
+
+/** Numbers of participants by our events, by the sids of their rooms. */
+type Counts = ReadonlyMap<string, number>;
+
+type KnownRooms = {
+  /** As the media server lists them. */
+  readonly rooms: readonly Room[];
+  /** Those that are open by our events. */
+  readonly sessions: readonly ListedRoom[];
+  readonly counts: Counts;
+  /** Sids of rooms whose participants are requested even if no count differs. */
+  readonly alwaysRead: ReadonlySet<string>;
+};
+
+type ChosenRooms = {
+  /** Rooms whose participants are requested: those that are known to differ come first. */
+  readonly toRead: readonly Room[];
+  /** Rooms that differ, and have participants neither at the media server nor by our events. */
+  readonly deserted: readonly Room[];
+};
+
+function chooseRooms({ rooms, sessions, counts, alwaysRead }: KnownRooms, extent: Extent): ChosenRooms {
   const known = new Map(sessions.map((session) => [session.sid, session]));
-  const toRecheck = deps.missingSince.rooms;
-  const countPeople = ({ sid }: Pick<Room, 'sid'>): number => counts.get(sid) ?? 0;
-  const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), countPeople(room));
+  const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), counts.get(room.sid) ?? 0);
   const needsParticipants = (room: Room): boolean => {
-    if (checked.has(room.sid) || toRecheck.has(room.sid) || revived.has(room.sid)) return true;
-    const hasPeople = room.numParticipants > 0 || countPeople(room) > 0;
+    if (alwaysRead.has(room.sid)) return true;
+    const hasPeople = room.numParticipants > 0 || (counts.get(room.sid) ?? 0) > 0;
     return hasPeople && (extent === 'all' || isDifferent(room));
   };
-  const rooms = listed.map((room) => revived.get(room.sid) ?? room);
   const toRead = rooms.filter(needsParticipants);
-  // Rooms that are known to differ come first.
-  toRead.sort((one, other) => Number(isDifferent(other)) - Number(isDifferent(one)));
-  const empty = rooms.filter((room) => !needsParticipants(room) && isDifferent(room));
-  const open = new Set(listed.map(({ sid }) => sid));
-  const gone = sessions.filter(({ sid }) => !open.has(sid));
-  const unlisted = await withoutServed(deps, gone, listed);
-  const differing = await compareAll(deps, { toRead, empty, closed: unlisted, revived, countPeople });
-  deps.missingSince.endRound();
-  await sweepWaitingRooms(deps, waitingRooms);
-  return differing;
+  return {
+    toRead: toRead.toSorted((one, other) => Number(isDifferent(other)) - Number(isDifferent(one))),
+    deserted: rooms.filter((room) => !needsParticipants(room) && isDifferent(room)),
+  };
 }
 
 function differs(room: Room, session: ListedRoom | undefined, count: number): boolean {
@@ -108,293 +108,103 @@ function differs(room: Room, session: ListedRoom | undefined, count: number): bo
   return room.numParticipants !== count || session.createdAt !== readOpenedAt(room);
 }
 
-type Compared = {
-  readonly toRead: readonly Room[];
-  /** Rooms without participants. */
-  readonly empty: readonly Room[];
-  readonly closed: readonly ListedRoom[];
+/** Returns the sessions whose rooms the media server does not list. */
+function findVanished(sessions: readonly ListedRoom[], rooms: readonly Room[]): readonly ListedRoom[] {
+  const listed = new Set(rooms.map(({ sid }) => sid));
+  return sessions.filter(({ sid }) => !listed.has(sid));
+}
+
+type RoomsToCompare = ChosenRooms & {
+  readonly vanished: readonly ListedRoom[];
   readonly revived: ReadonlyMap<string, Room>;
-  readonly countPeople: (room: { readonly sid: string }) => number;
+  readonly counts: Counts;
 };
 
-async function compareAll(
+async function compareRooms(
   deps: ReconcileDeps,
-  { toRead, empty, closed, revived, countPeople }: Compared,
+  { toRead, deserted, vanished, revived, counts }: RoomsToCompare,
 ): Promise<number> {
-  let differing = 0;
-  const errors: unknown[] = [];
-  const throwFatal = (): void => {
-    const fatal = errors.find(failsForAllRooms);
-    if (fatal !== undefined) throw fatal;
-  };
-  const batcher = new Batcher<ComparedRoom>({
-    maxSize: BATCH,
-    gather: { ms: GATHER_MS, size: BATCH },
-    flush: async (rooms) => {
-      throwFatal();
-      const open = await withoutReplaced(deps.mediaServer, rooms);
-      const weigh = (room: ComparedRoom) => room.participants.length + countPeople(room);
-      for (const some of splitByWeight(open, weigh, PEOPLE_AT_ONCE))
-        differing += await alignRooms(deps, some);
-    },
-    splitsAfter: (error) => !failsForAllRooms(error),
-  });
-  const fail = (sid: string, error: unknown): void => {
-    errors.push(error);
-    deps.missingSince.note({ sid, roomSid: sid }, deps.clock.monotonic());
-  };
-  const align = (room: ComparedRoom): Promise<unknown> =>
-    batcher.add(room).catch((error: unknown) => fail(room.sid, error));
-  const aligning = [
-    ...empty.map((room) => align({ sid: room.sid, room, participants: [], isCertain: false })),
-    ...closed.map(({ sid }) => align({ sid, room: undefined, participants: [], isCertain: false })),
-  ];
-  const readRoom = async (room: Room): Promise<void> => {
-    throwFatal();
-    const isCertain = revived.has(room.sid);
-    const people = await readPeople(deps, room, isCertain ? 0 : countPeople(room));
-    aligning.push(align({ sid: room.sid, room, isCertain, ...people }));
-  };
+  const aligner = new RoomAligner(deps, counts);
+  const nobody = { participants: [], isRevived: false };
+  for (const room of deserted) aligner.add({ sid: room.sid, room, ...nobody });
+  for (const { sid } of vanished) aligner.add({ sid, room: undefined, ...nobody });
   await forEachConcurrently(toRead, REQUESTS_AT_ONCE, (room) =>
-    readRoom(room).catch((error: unknown) => fail(room.sid, error)),
+    aligner.try(room.sid, async () => {
+      const isRevived = revived.has(room.sid);
+      const people = await readPeople(deps, room, isRevived ? 0 : (counts.get(room.sid) ?? 0));
+      aligner.add({ sid: room.sid, room, isRevived, ...people });
+    }),
   );
-  await batcher.close();
-  await Promise.all(aligning);
-  throwFatal();
-  if (errors.length > 0) {
-    const fields = { err: errors[0], rooms: errors.length };
-    deps.log.warn(fields, 'rooms could not be compared with the media server; trying again');
+  return await aligner.end();
+}
+
+/**
+ * Aligns rooms, many of them in one transaction. A room that fails is noted for the next comparison, and does not prevent
+ * others, unless they would fail alike: then nothing is tried any more.
+ */
+class RoomAligner {
+  readonly #deps: ReconcileDeps;
+  readonly #counts: Counts;
+  readonly #batcher: Batcher<ComparedRoom>;
+  readonly #aligning: Promise<void>[] = [];
+  readonly #errors: unknown[] = [];
+  #differing = 0;
+
+  constructor(deps: ReconcileDeps, counts: Counts) {
+    this.#deps = deps;
+    this.#counts = counts;
+    this.#batcher = new Batcher({
+      maxSize: BATCH,
+      gather: { ms: GATHER_MS, size: BATCH },
+      flush: (rooms) => this.#align(rooms),
+      splitsAfter: (error) => !failsForAllRooms(error),
+    });
   }
-  return differing;
+
+  /** Does not wait: the room is aligned together with those that are added soon. */
+  add(room: ComparedRoom): void {
+    this.#aligning.push(this.try(room.sid, () => this.#batcher.add(room)));
+  }
+
+  /** Does a part of the work for a room. Never rejects. */
+  async try(sid: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      this.#throwIfFatal();
+      await work();
+    } catch (error) {
+      this.#errors.push(error);
+      this.#deps.missingSince.note({ sid, roomSid: sid }, this.#deps.clock.monotonic());
+    }
+  }
+
+  /** Aligns what was added, and returns the number of rooms that differed. Throws what would fail for all rooms. */
+  async end(): Promise<number> {
+    await this.#batcher.close();
+    await Promise.all(this.#aligning);
+    this.#throwIfFatal();
+    if (this.#errors.length > 0) {
+      const fields = { err: this.#errors[0], rooms: this.#errors.length };
+      this.#deps.log.warn(fields, 'rooms could not be compared with the media server; trying again');
+    }
+    return this.#differing;
+  }
+
+  async #align(rooms: readonly ComparedRoom[]): Promise<void> {
+    this.#throwIfFatal();
+    const open = await withoutReplaced(this.#deps.mediaServer, rooms);
+    const weigh = ({ sid, participants }: ComparedRoom) => participants.length + (this.#counts.get(sid) ?? 0);
+    for (const some of splitByWeight(open, weigh, PEOPLE_AT_ONCE))
+      this.#differing += await alignRooms(this.#deps, some);
+  }
+
+  #throwIfFatal(): void {
+    const fatal = this.#errors.find(failsForAllRooms);
+    if (fatal !== undefined) throw fatal;
+  }
 }
 
 /** Whether the error would be the same for every other room, after the same wait. */
 function failsForAllRooms(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return error instanceof Error && error.name === 'AbortError';
   return error.code === 'media-server-unavailable' || error.code === 'storage-unavailable';
-}
-
-type AlignDeps = AppendEventsDeps<MediaEventStores> & {
-  readonly missingSince: MissingSince;
-  readonly findRoomRecord: FindRoomRecord;
-  readonly findPlan: FindPlan;
-};
-
-/** A room as the media server lists it. */
-type ComparedRoom = {
-  readonly sid: string;
-  /** Undefined when the media server does not list the room. */
-  readonly room: Room | undefined;
-  readonly participants: readonly Participant[];
-  /** Sids of those who are there, although the media server does not list them. */
-  readonly unlisted?: ReadonlySet<string> | undefined;
-  /** Whether the process of the room died: then no event about its participants can arrive any more. */
-  readonly isCertain: boolean;
-};
-
-type Aligned = Changes & { readonly name: string; readonly present: number };
-
-/**
- * Publishes the events that were missed in these rooms, in one transaction. A room that another instance is working on is
- * left for the next comparison. The rooms are locked, and every event has a source id that identifies what happened: nothing
- * is stored twice, even if several instances compare at the same time or if the media server's own event arrives later.
- * Returns the number of rooms in which events were missed.
- */
-async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
-  const names = compared.map(({ room }) => room?.name);
-  const keptClosed = await findClosedRooms(deps.findRoomRecord, names);
-  const plans = await findPlans(deps.findPlan, names);
-  return await appendEvents(deps, async (store, appender) => {
-    const locked = await store.presence.lockFreeRooms(compared.map(({ sid }) => sid));
-    for (const sid of locked.busy) noteMissing(deps, { sid, roomSid: sid });
-    const rooms = compared.filter(({ sid }) => !locked.busy.has(sid));
-    const sessions = new Map(locked.sessions.map((session) => [session.sid, session]));
-    const participants = rooms.flatMap((room) => room.participants);
-    const presence = await PresenceBatch.readWhole(store.presence, {
-      rooms: rooms.map(({ sid }) => sid),
-      participants: participants.map(({ sid }) => sid),
-      tracks: participants.flatMap(({ tracks }) => tracks.map(({ sid }) => sid)),
-    });
-    await presence.preloadLastLeavings(rooms.flatMap(({ sid, room }) => (room === undefined ? [sid] : [])));
-    const transcribed = await roomsWithTranscription(store, rooms);
-    const differing: Aligned[] = [];
-    for (const room of rooms) {
-      const session = sessions.get(room.sid);
-      const present = presence.countPresent(room.sid);
-      const known = { session, closed: keptClosed.get(room.room?.name ?? '') };
-      const changes = await alignRoom(deps, presence, { ...room, ...known });
-      if (changes === undefined) continue;
-      const { name } = changes.session;
-      const domainEvents = transcribed.has(name)
-        ? await stopWithRoom(store, session, changes.domainEvents)
-        : changes.domainEvents;
-      const count = { now: deps.clock.now(), present: presence.countPresent(room.sid) };
-      await followPlan(store, { session: changes.session, domainEvents, plan: plans.get(name), ...count });
-      differing.push({ ...changes, name, present, domainEvents });
-    }
-    const aligned = await endPlans(store, differing);
-    await store.events.forgetSources(aligned.flatMap(({ undone = [] }) => undone));
-    await appender.preloadKnownIds(
-      aligned.flatMap((one) => one.domainEvents.map(({ sourceId }) => sourceId)),
-    );
-    const changed: RoomSession[] = [];
-    for (const { session, name, present, domainEvents } of aligned) {
-      const recorded = await appender.append({ session, roomName: name, present }, domainEvents);
-      if (recorded !== undefined) changed.push(recorded);
-    }
-    const changedRooms = withChangedMetadata(changed, locked.sessions);
-    await store.presence.saveAtCommit({ ...presence.changes(), rooms: changedRooms });
-    return aligned.filter(({ domainEvents }) => domainEvents.some(({ isReconciled }) => isReconciled)).length;
-  });
-}
-
-/** Reads the names of all rooms with an active transcription once, because an ended room may be one of them. */
-async function roomsWithTranscription(
-  { transcriptions }: Pick<MediaEventStores, 'transcriptions'>,
-  rooms: readonly ComparedRoom[],
-): Promise<ReadonlySet<string>> {
-  if (rooms.every(({ room }) => room !== undefined)) return new Set();
-  return new Set((await transcriptions.listActiveLive()).map(({ room }) => room));
-}
-
-type KnownRoom = ComparedRoom & {
-  readonly session: RoomSession | undefined;
-  readonly closed: RoomRecord | undefined;
-};
-
-/** Returns undefined when nothing changes. */
-async function alignRoom(
-  deps: AlignDeps,
-  presence: PresenceBatch,
-  { sid, room, participants, isCertain, unlisted, session, closed }: KnownRoom,
-): Promise<Changes | undefined> {
-  const now = deps.clock.now();
-  if (room === undefined) {
-    if (session === undefined || session.endedAt !== null) return undefined;
-    if (!markMissing(deps, { sid, roomSid: sid })) return undefined;
-    return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
-  }
-  if (session !== undefined && session.endedAt !== null) {
-    // The room may have been closed while it was listed.
-    if (!countsAfter(session.endedAt, deps, { sid, roomSid: sid })) return undefined;
-    const reopened = reopenRoom(session, now);
-    const open = { session: reopened.session, participants, isCertain, unlisted };
-    return appendChanges(reopened, await alignPresence(deps, presence, open));
-  }
-  const openedAt = readOpenedAt(room);
-  const known = session ?? newSession({ ...room, createdAt: openedAt });
-  const told = findTold(known, closed, { participants, now });
-  if (told === undefined) return undefined;
-  // The first event may not have had the time at which the room was opened.
-  const metadata = learnMetadata(told.metadata, room.metadata, now);
-  const current = { ...told, createdAt: openedAt, metadata };
-  const changes = await alignPresence(deps, presence, {
-    session: current,
-    participants,
-    isCertain,
-    unlisted,
-  });
-  const isMissed = session === undefined && hasEventTimePassed(openedAt, deps.clock.now());
-  const time = { occurredAt: openedAt, isReconciled: true };
-  const domainEvents = [
-    ...(isMissed && changes.session.startedAt === null ? [roomEvent('room_created', current, time)] : []),
-    ...changes.domainEvents,
-  ];
-  const isCorrected =
-    session !== undefined && (session.createdAt !== openedAt || session.metadata !== current.metadata);
-  const hasChanged = domainEvents.length > 0 || isCorrected;
-  return hasChanged ? { ...changes, domainEvents } : undefined;
-}
-
-type OpenRoom = Pick<ComparedRoom, 'participants' | 'isCertain' | 'unlisted'> & {
-  readonly session: RoomSession;
-};
-
-async function alignPresence(
-  deps: AlignDeps,
-  presence: PresenceBatch,
-  { session, participants, isCertain, unlisted }: OpenRoom,
-): Promise<Changes> {
-  const sids = new Set(participants.map(({ sid }) => sid));
-  const domainEvents: DomainEvent[] = [];
-  for (const known of await presence.listPresent(session.sid)) {
-    if (
-      sids.has(known.sid) ||
-      unlisted?.has(known.sid) ||
-      !(isCertain || countsAfter(known.joinedAt ?? 0, deps, known))
-    )
-      continue;
-    const leaving = { occurredAt: deps.clock.now(), isReconciled: true, reason: 'lost' } as const;
-    domainEvents.push(...(await loseParticipant(presence, known, leaving)));
-  }
-  let current = session;
-  const undone: string[] = [];
-  for (const participant of participants) {
-    const joined = buildSession(participant, session.sid);
-    const found = await presence.findParticipant(joined.sid);
-    const known = found?.role === 'blocked' && found.leftAt === null ? undefined : found;
-    if (known === undefined && !hasEventTimePassed(joined.joinedAt, deps.clock.now())) {
-      // Its event may still arrive, so the room is compared again.
-      noteMissing(deps, joined);
-      continue;
-    }
-    if (known === undefined && joined.role === 'machinery') await presence.saveParticipant(joined);
-    else if (known === undefined) {
-      const changes = await joinNow(presence, current, { participant: joined, isReconciled: true });
-      domainEvents.push(...changes.domainEvents);
-      current = changes.session;
-    }
-    // Somebody who has left by our events, and is listed all the same.
-    if (known?.role === 'participant' && known.leftAt !== null && countsAfter(known.leftAt, deps, known)) {
-      const { metadata, accessRole } = joined;
-      const time = { occurredAt: deps.clock.now(), isReconciled: true };
-      const returned = await returnNow(presence, { ...known, metadata, accessRole }, time);
-      domainEvents.push(...returned.domainEvents);
-      undone.push(...returned.undone);
-    }
-    const publisher = (await presence.findParticipant(joined.sid)) ?? joined;
-    if (publisher.role === 'participant' && publisher.leftAt === null)
-      domainEvents.push(...(await alignTracks(deps, presence, { publisher, tracks: participant.tracks })));
-  }
-  return { domainEvents, session: current, undone };
-}
-
-type Publishing = {
-  readonly publisher: ParticipantSession;
-  readonly tracks: Participant['tracks'];
-};
-
-async function alignTracks(
-  deps: AlignDeps,
-  presence: PresenceBatch,
-  { publisher, tracks }: Publishing,
-): Promise<readonly DomainEvent[]> {
-  const { roomSid, joinedAt } = publisher;
-  const now = deps.clock.now();
-  const time = { occurredAt: Math.max(now, joinedAt ?? now), isReconciled: true };
-  const unpublished = presence
-    .listPublished(publisher.sid)
-    .filter(({ sid }) => !tracks.some((track) => track.sid === sid) && markMissing(deps, { sid, roomSid }))
-    .map((track) => unpublishNow(presence, publisher, { ...time, track }));
-  const published = tracks
-    .filter(({ sid }) => presence.findTrack(sid) === undefined && markMissing(deps, { sid, roomSid }))
-    .flatMap((track) => publishNow(presence, publisher, { ...time, track }) ?? []);
-  return [...(await tellLate(presence, publisher, { tracks, now })), ...unpublished, ...published];
-}
-
-/** Whether a difference counts as a missed event. What changed at `since` may not be listed yet, or still be listed. */
-function countsAfter(since: number, deps: AlignDeps, missing: Missing): boolean {
-  if (hasEventTimePassed(since, deps.clock.now())) return markMissing(deps, missing);
-  noteMissing(deps, missing);
-  return false;
-}
-
-/** Notes a difference that cannot count yet: the room is compared again. */
-function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void {
-  missingSince.note(missing, clock.monotonic());
-}
-
-/** Whether the difference counts as a missed event. */
-function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
-  return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
 }
