@@ -146,6 +146,20 @@ describe('a room in a real browser', () => {
     await caption?.write(`The meeting starts at nine. ${hostile}`);
     await caption?.close();
     await page.getByText('The meeting starts at nine.').waitFor();
+    const mallory = await enter('captions', 'mallory');
+    const forged = await mallory.room.localParticipant?.streamText({
+      topic: 'lk.transcription',
+      senderIdentity: hostile,
+      attributes: { 'lk.segment_id': 'one', 'lk.transcription_final': 'false' },
+    });
+    await forged?.write(`It was cancelled.${'x'.repeat(5_000)}`);
+    await forged?.close();
+    await page.getByText('It was cancelled.').waitFor();
+    const captions = page.getByRole('region', { name: 'Captions' });
+    expect(await captions.textContent(), 'the sender, and the words of both').toMatch(
+      /The meeting starts at nine\..*mallory It was cancelled\.x{1000,1999}\D*$/s,
+    );
+    await mallory.leave();
     expect(await page.title()).toBe('captions · rtc');
     expect(errors).toEqual([]);
     await speaker.leave();

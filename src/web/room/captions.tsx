@@ -126,11 +126,11 @@ function receiveCaptions(room: Room, show: (caption: Caption) => void): () => vo
   room.on(RoomEvent.ParticipantDisconnected, keepName);
   room.registerTextStreamHandler(TOPIC, (reader, { identity }) => {
     const attributes = reader.info.attributes ?? {};
-    reader
-      .readAll()
+    readBeginning(reader)
       .then((text) =>
         show({
-          segmentId: attributes['lk.segment_id'] ?? reader.info.id,
+          // Everybody can send captions as themselves, also with the segment of somebody else, whose words stay.
+          segmentId: `${identity} ${attributes['lk.segment_id'] ?? reader.info.id}`,
           speaker: room.getParticipantByIdentity(identity)?.name || namesOfLeft.get(identity) || identity,
           text,
           language: attributes['lk.language'] ?? '',
@@ -143,4 +143,16 @@ function receiveCaptions(room: Room, show: (caption: Caption) => void): () => vo
     room.off(RoomEvent.ParticipantDisconnected, keepName);
     room.unregisterTextStreamHandler(TOPIC);
   };
+}
+
+/** More than anybody says in one segment. Whoever sends captions without end does not fill the memory of others. */
+const MAX_LENGTH = 2_000;
+
+async function readBeginning(parts: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const part of parts) {
+    text += part;
+    if (text.length > MAX_LENGTH) return text.slice(0, MAX_LENGTH);
+  }
+  return text;
 }

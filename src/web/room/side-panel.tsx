@@ -88,6 +88,10 @@ function Tabs({ tab, messages, waiting, onTab }: Pick<Props, 'tab' | 'messages' 
   );
 }
 
+const MAX_LENGTH = 2_000;
+/** Other programs can send any number of messages, of any length. A page that showed them all would no longer respond. */
+const MOST_SHOWN = 200;
+
 function Chat({ messages, canWrite }: { readonly messages: Messages; readonly canWrite: boolean }) {
   const end = useRef<HTMLLIElement>(null);
   const [text, setText] = useState('');
@@ -105,13 +109,13 @@ function Chat({ messages, canWrite }: { readonly messages: Messages; readonly ca
     <div className="chat">
       <ol aria-live="polite" aria-label="Messages">
         {messages.list.length === 0 && <li className="faint">Messages are seen by everybody in the room.</li>}
-        {messages.list.map(({ id, message, from, timestamp }) => (
+        {messages.list.slice(-MOST_SHOWN).map(({ id, message, from, timestamp }) => (
           <li key={id ?? timestamp}>
             <b>{from === undefined ? 'Somebody' : showName(from)}</b>{' '}
             <time className="faint">
               {new Date(timestamp).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
             </time>
-            <p>{message}</p>
+            <p>{message.slice(0, MAX_LENGTH)}</p>
           </li>
         ))}
         <li ref={end} aria-hidden="true" />
@@ -123,7 +127,7 @@ function Chat({ messages, canWrite }: { readonly messages: Messages; readonly ca
             onChange={(event) => setText(event.target.value)}
             placeholder="Write a message"
             aria-label="Message"
-            maxLength={2_000}
+            maxLength={MAX_LENGTH}
           />
           <button type="submit" className="button" disabled={text.trim() === ''}>
             Send

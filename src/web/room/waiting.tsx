@@ -87,8 +87,8 @@ async function stay(
   const { promise, resolve } = Promise.withResolvers<End>();
   const room = new Room();
   room
-    .on(RoomEvent.DataReceived, (...[payload, participant, , topic]) => {
-      if (readAdmission(payload, { topic, participant }) !== undefined) resolve('admitted');
+    .on(RoomEvent.DataReceived, (...[payload, participant, , topic, , identity]) => {
+      if (readAdmission(payload, { topic, participant, identity }) !== undefined) resolve('admitted');
     })
     .on(RoomEvent.Reconnecting, () => onConnected(false))
     .on(RoomEvent.Reconnected, () => onConnected(true))
