@@ -167,8 +167,8 @@ function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Stat
       on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
         "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence,
         metadata = coalesce(excluded.metadata, ${sql.ref('roomSessions.metadata')}),
-        "settleAt" = case when excluded."endedAt" is null
-          then coalesce(${sql.ref('roomSessions.settleAt')}, 0) else 0 end`,
+        "settleAt" = case when ${sql.ref('roomSessions.settleAt')} < 0 then ${PURGED}
+          when excluded."endedAt" is null then coalesce(${sql.ref('roomSessions.settleAt')}, 0) else 0 end`,
   };
 }
 
@@ -250,19 +250,37 @@ function selectPresent({ db }: Connection, rooms: RawBuilder<boolean>) {
     .where('joinedAt', 'is not', null);
 }
 
+/** `settleAt` of a session whose details are being deleted: an event that comes now must not count what is left of them. */
+const PURGED = sql.lit(-1);
+
 async function purgeRooms(connection: Connection, before: number, limit: number): Promise<number> {
-  const { db } = connection;
-  const ended = await db
-    .selectFrom('roomSessions')
-    .select('sid')
-    .where('endedAt', '<', before)
-    .orderBy('endedAt')
-    .limit(limit)
-    .execute();
-  const sids = ended.map((room) => room.sid);
+  const sids = await beginPurge(connection, before, limit);
   while ((await deleteTracks(connection, sids)) === ROWS_AT_ONCE);
   while ((await deleteParticipants(connection, sids)) === ROWS_AT_ONCE);
   return deleteRooms(connection, sids, before);
+}
+
+/** Chooses rooms that ended before `before`. Those whose usage is not complete are kept until the next purge. */
+function beginPurge(connection: Connection, before: number, limit: number): Promise<readonly string[]> {
+  const { atomically, dialect } = connection;
+  const isCounted = sql<boolean>`("settleAt" is null or "settleAt" = ${PURGED})`;
+  return atomically(async (db) => {
+    const ended = await db
+      .selectFrom('roomSessions')
+      .select('sid')
+      .where('endedAt', '<', before)
+      .where(isCounted)
+      .orderBy('endedAt')
+      .limit(limit)
+      .execute();
+    const listed = ended.map(({ sid }) => sid);
+    const { sessions } = await lock({ ...connection, db }, listed, 'free');
+    const { rows } = await sql<{ readonly sid: string }>`
+      update ${sql.table('roomSessions')} set "settleAt" = ${PURGED}
+      where sid ${dialect.oneOf(sessions.map(({ sid }) => sid))} and "endedAt" < ${before} and ${isCounted}
+      returning sid`.execute(db);
+    return rows.map(({ sid }) => sid);
+  });
 }
 
 async function deleteParticipants({ db, dialect }: Connection, roomSids: readonly string[]): Promise<number> {

@@ -122,7 +122,7 @@ type LeaseRow = {
   readonly leaseUntil: number;
 };
 
-/** `settleAt` is when its usage is computed next; null when it has ended and that is done. */
+/** `settleAt` is when its usage is computed next; null when it has ended and that is done; negative during its purge. */
 type RoomSessionRow = RoomSession & { readonly settleAt: number | null };
 
 type ComparisonRow = {

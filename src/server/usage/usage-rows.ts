@@ -20,17 +20,18 @@ export type UsedSession = {
 
 /**
  * Computes the usage of a session from its connections, in the order in which they began: the time of people by role and key,
- * of streams, and of the room from its first person to its end. `now` is the end of what still lasts.
+ * of streams, and of the room from its first person to its end.
  */
 export function computeSessionUsage(
   { sid, name, endedAt }: UsedSession,
   connections: readonly UsedConnection[],
-  now: number,
+  { now, continued }: UsageTime,
 ): readonly UsageRow[] {
   const people = connections.filter(({ accessRole }) => accessRole !== STREAM_ROLE);
   const streams = connections.filter(({ accessRole }) => accessRole === STREAM_ROLE);
   const sums = new Map<string, UsageRow>();
-  const roomKey = toKeyId(people[0] ?? streams[0]);
+  const roomKey = continued?.keyId ?? toKeyId(people[0] ?? streams[0]);
+  const range = { now, since: continued?.since ?? 0 };
   const add = (part: DayPart, change: Partial<UsageRow> & Pick<UsageRow, 'kind'>): void => {
     const { kind, role = '', keyId = roomKey, peak = 0 } = change;
     const id = JSON.stringify([kind, part.day, role, keyId]);
@@ -40,27 +41,36 @@ export function computeSessionUsage(
     const isFinal = endedAt === null ? 0 : 1;
     sums.set(id, { ...source, kind, day: part.day, role, keyId, peak, ms, isFinal });
   };
-  const parts = splitSpans(people, now);
+  const parts = splitSpans(people, range);
   for (const { part, first } of parts)
     add(part, { kind: 'participant', role: toRole(first), keyId: toKeyId(first) });
-  for (const { part, first } of splitSpans(streams, now))
+  for (const { part, first } of splitSpans(streams, range))
     add(part, { kind: 'ingress', keyId: toKeyId(first) });
   const peaks = countPeaks(parts.map(({ part }) => part));
-  const startedAt = connections[0]?.joinedAt;
+  const startedAt = continued?.since ?? connections[0]?.joinedAt;
   for (const part of startedAt === undefined ? [] : splitByDay(startedAt, endedAt ?? now)) {
     add(part, { kind: 'room', peak: peaks.get(part.day) ?? 0 });
   }
   return [...sums.values()];
 }
 
-function splitSpans(connections: readonly UsedConnection[], now: number) {
+type UsageTime = {
+  /** End of what still lasts. */
+  readonly now: number;
+  /** Of a session that was counted before, only the days from `since` on are computed; it has its key already. */
+  readonly continued: { readonly since: number; readonly keyId: string } | undefined;
+};
+
+function splitSpans(
+  connections: readonly UsedConnection[],
+  { now, since }: { readonly now: number; readonly since: number },
+) {
   const stays = connections.reduce((all, each) => all.add(each), new Stays<UsedConnection>());
-  return stays.spans.flatMap(({ first, from, to }) =>
-    splitByDay(from, Math.max(from, to === Number.POSITIVE_INFINITY ? now : to)).map((part) => ({
-      part,
-      first,
-    })),
-  );
+  return stays.spans.flatMap(({ first, from: joinedAt, to }) => {
+    const from = Math.max(joinedAt, since);
+    const end = Math.max(from, to === Number.POSITIVE_INFINITY ? now : to);
+    return splitByDay(from, end).map((part) => ({ part, first }));
+  });
 }
 
 function countPeaks(parts: readonly DayPart[]): Map<number, number> {

@@ -4,6 +4,7 @@ import type { RowColumns } from '../platform/storage/engine.ts';
 import { beginsWith } from '../platform/storage/room-prefixes.ts';
 import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
+import { DAY_MS } from './spans.ts';
 import {
   RESETTLED_MS,
   type SettleQuery,
@@ -19,10 +20,7 @@ export function createUsageStore(connection: Connection): UsageStore {
     save: (rows) => connection.atomically((db) => saveRows({ ...connection, db }, rows)),
     settle: (query) => connection.atomically((db) => settleSessions({ ...connection, db }, query)),
     findNextDue: async () => {
-      const next = connection.db
-        .selectFrom('roomSessions')
-        .select('settleAt')
-        .where('settleAt', 'is not', null);
+      const next = connection.db.selectFrom('roomSessions').select('settleAt').where('settleAt', '>=', 0);
       return (await next.orderBy('settleAt').limit(1).executeTakeFirst())?.settleAt ?? undefined;
     },
     list: (query) => listGroups(connection, query),
@@ -84,6 +82,7 @@ async function settleSessions(
   const due = await db
     .selectFrom('roomSessions')
     .select('sid')
+    .where('settleAt', '>=', 0)
     .where('settleAt', '<=', dueBy)
     .orderBy('settleAt')
     .limit(limit)
@@ -93,29 +92,80 @@ async function settleSessions(
     due.map(({ sid }) => sid),
   );
   if (locked.length === 0) return 0;
-  const { rows: sessions } = await sql<UsedSession & { readonly sequence: number }>`
+  // Another instance may have settled some between the list and the lock, or a purge has begun to delete their details:
+  // their rows must stay.
+  const { rows: sessions } = await sql<SettledSession>`
     select sid, name, "endedAt", sequence from ${sql.table('roomSessions')}
-    where sid ${dialect.oneOf(locked)} and "settleAt" <= ${dueBy}`.execute(db);
-  // Another instance may have settled some between the list and the lock: their rows must stay.
-  const sids = sessions.map(({ sid }) => sid);
-  if (sids.length === 0) return 0;
-  const connections = await readConnections({ db, dialect }, sids);
-  // A session without an event is not told: see sessions.
-  const told = sessions.filter(({ name, sequence }) => sequence > 0 && !isProbeRoom(name));
-  const rows = told.flatMap((session) =>
-    computeSessionUsage(session, connections.get(session.sid) ?? [], now),
+    where sid ${dialect.oneOf(locked)} and "settleAt" between 0 and ${dueBy}`.execute(db);
+  if (sessions.length === 0) return 0;
+  const counted = await readCounted(
+    { db, dialect },
+    sessions.flatMap(({ sid, endedAt }) => (endedAt === null ? sid : [])),
   );
-  await sql`
-    delete from usage where "sourceId" ${dialect.oneOf(sids)} and kind in ('participant', 'room', 'ingress')`.execute(
-    db,
-  );
-  await insertRows({ db, dialect }, rows);
-  await nameKeys({ db, dialect }, rows);
+  const [continued, whole] = [
+    sessions.filter(({ sid }) => counted.has(sid)),
+    sessions.filter(({ sid }) => !counted.has(sid)),
+  ];
+  const since = Math.min(...[...counted.values()].map(({ lastDay }) => lastDay)) - DAY_MS;
+  await countSessions({ db, dialect }, whole, { now, since: 0, counted });
+  await countSessions({ db, dialect }, continued, { now, since, counted });
   await sql`
     update ${sql.table('roomSessions')}
     set "settleAt" = case when "endedAt" is null then cast(${now + RESETTLED_MS} as bigint) end
-    where sid ${dialect.oneOf(sids)}`.execute(db);
+    where sid ${dialect.oneOf(sessions.map(({ sid }) => sid))}`.execute(db);
   return sessions.length;
+}
+
+type SettledSession = UsedSession & { readonly sequence: number };
+
+type Counted = {
+  readonly sid: string;
+  readonly firstDay: number;
+  readonly lastDay: number;
+  readonly keyId: string;
+};
+
+/** Reads which days of these rooms were counted before, and for which key. */
+async function readCounted({ db, dialect }: Database, sids: readonly string[]) {
+  if (sids.length === 0) return new Map<string, Counted>();
+  const { rows } = await sql<Counted>`
+    select "sourceId" as sid, min(day) as "firstDay", max(day) as "lastDay", min("keyId") as "keyId"
+    from usage where "sourceId" ${dialect.oneOf(sids)} and kind = 'room' group by "sourceId"`.execute(db);
+  return new Map(rows.map((row) => [row.sid, row]));
+}
+
+type Count = {
+  readonly now: number;
+  /** Beginning of the first day that is counted again. */
+  readonly since: number;
+  readonly counted: ReadonlyMap<string, Counted>;
+};
+
+/**
+ * Replaces the rows of days from `since` on. A room that stays open for months is counted again for its last days only;
+ * what is reported later than a day afterwards is counted with its end.
+ */
+async function countSessions(
+  { db, dialect }: Database,
+  sessions: readonly SettledSession[],
+  { now, since, counted }: Count,
+): Promise<void> {
+  const sids = sessions.map(({ sid }) => sid);
+  if (sids.length === 0) return;
+  const connections = await readConnections({ db, dialect }, sids, since);
+  // A session without an event is not told: see sessions.
+  const told = sessions.filter(({ name, sequence }) => sequence > 0 && !isProbeRoom(name));
+  const rows = told.flatMap((session) => {
+    const known = counted.get(session.sid);
+    const continued =
+      known !== undefined && known.firstDay < since ? { since, keyId: known.keyId } : undefined;
+    return computeSessionUsage(session, connections.get(session.sid) ?? [], { now, continued });
+  });
+  await sql`
+    delete from usage where "sourceId" ${dialect.oneOf(sids)} and kind in ('participant', 'room', 'ingress')
+    and day >= ${since}`.execute(db);
+  await insertRows({ db, dialect }, rows);
+  await nameKeys({ db, dialect }, rows);
 }
 
 async function lockFree({ db, dialect }: Database, sids: readonly string[]): Promise<readonly string[]> {
@@ -127,14 +177,19 @@ async function lockFree({ db, dialect }: Database, sids: readonly string[]): Pro
 
 type ConnectionRow = UsedConnection & { readonly roomSid: string };
 
+/** Reads the connections that lasted beyond `since`. */
 async function readConnections(
   { db, dialect }: Database,
   sids: readonly string[],
+  since: number,
 ): Promise<ReadonlyMap<string, readonly ConnectionRow[]>> {
-  const { rows } = await sql<ConnectionRow>`
-    select "roomSid", identity, "joinedAt", "leftAt", "accessRole", "keyId"
+  const read = (lasted: RawBuilder<unknown>) => sql`
+    select "roomSid", identity, "joinedAt", "leftAt", "accessRole", "keyId", sid
     from ${sql.table('participantSessions')}
-    where "roomSid" ${dialect.oneOf(sids)} and role = 'participant' and "joinedAt" is not null
+    where "roomSid" ${dialect.oneOf(sids)} and ${lasted} and role = 'participant' and "joinedAt" is not null`;
+  // Each part uses the index of rooms and departures.
+  const { rows } = await sql<ConnectionRow>`
+    ${read(sql`"leftAt" is null`)} union all ${read(sql`"leftAt" >= ${since}`)}
     order by "joinedAt", sid`.execute(db);
   return Map.groupBy(rows, ({ roomSid }) => roomSid);
 }

@@ -110,6 +110,7 @@ describe.each([
     await stage.receive(mediaEvent('room_started', { room: room('A-1042') }));
     await stage.receive(mediaEvent('room_finished', { room: room('A-1042'), createdAt: NOW + 1_000 }));
     await stage.store.events.purge(Number.MAX_SAFE_INTEGER, 9);
+    await stage.store.usage.settle({ now: NOW, dueBy: NOW, limit: 9 });
     await stage.store.presence.purge(NOW + 60_000, 9);
     expect(await stage.storedEvents()).toEqual([]);
     expect((await listSessions(stage, { limit: 9 })).sessions).toEqual([]);

@@ -359,6 +359,8 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
     });
     afterEach(() => testDatabase.close());
 
+    const countUsage = () => store.usage.settle({ now: 1000, dueBy: 1000, limit: 100 });
+
     it('stores a room session and updates it', async () => {
       const room = newRoom('RM_1');
       await store.presence.saveRoom(room);
@@ -477,6 +479,7 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
         track('TR_3', { roomSid: 'RM_2' }),
       ]);
       expect(await presence.findTracks(['TR_1', 'TR_9'])).toEqual([track('TR_1', { unpublishedAt: 8 })]);
+      await countUsage();
       expect(await presence.purge(10, 10)).toBe(1);
       expect(await presence.findTracks(['TR_1', 'TR_2', 'TR_3'])).toEqual([
         track('TR_3', { roomSid: 'RM_2' }),
@@ -605,6 +608,9 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
         await presence.saveRoom(newRoom(sid, { endedAt }));
         await presence.saveParticipant(newParticipant(`PA of ${sid}`, { roomSid: sid }));
       }
+      // A session is not deleted before its usage is counted.
+      expect(await presence.purge(1000, 1)).toBe(0);
+      await countUsage();
       expect(await presence.purge(1000, 1)).toBe(1);
       expect(await presence.findParticipant('PA of RM_older')).toBeUndefined();
       expect(await presence.findParticipant('PA of RM_old')).toBeDefined();
@@ -621,6 +627,7 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
           await within.presence.saveParticipant(newParticipant(`PA_${n}`, { roomSid: 'RM_big' }));
         }
       });
+      await countUsage();
       expect(await store.presence.purge(1000, 1)).toBe(1);
       expect(await store.presence.countPresent('RM_big')).toBe(0);
     });

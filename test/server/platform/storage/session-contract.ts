@@ -227,6 +227,7 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
       await open('RM_2', { endedAt: 3000 });
       await open('RM_3');
       await stay('ada', [1000, 2000]);
+      await store.usage.settle({ now: 3000, dueBy: 3000, limit: 9 });
       expect(await store.presence.purge(3000, 10)).toBe(1);
       expect(await list()).toEqual(['RM_3', 'RM_2']);
       expect(await store.sessions.listConnections({ roomSid: 'RM_1', limit: 10 })).toEqual([]);

@@ -147,6 +147,73 @@ export function describeUsage(engine: string, prepare: () => Promise<TestDatabas
       expect(await total()).toBeUndefined();
     });
 
+    it('counts days that are over once while a room stays open for months, and all of them again with its end', async () => {
+      const opened = NOVEMBER - 60 * DAY_MS;
+      const early = { identity: 'ada', role: 'host', joinedAt: opened, leftAt: opened + HOUR };
+      await saveSession('RM_1', 'always', { from: opened, to: null });
+      await saveStay('RM_1', early);
+      await saveStay('RM_1', {
+        identity: 'bob',
+        role: 'viewer',
+        joinedAt: NOVEMBER - HOUR,
+        leftAt: null,
+        keyId: 'key_2',
+      });
+      const all = { from: opened, to: DECEMBER };
+      await settle(NOVEMBER + HOUR);
+      expect(await total(all)).toMatchObject({
+        participant: 3 * HOUR,
+        room: 60 * DAY_MS + HOUR,
+        peak: 1,
+        isFinal: 0,
+      });
+      await saveStay('RM_1', { ...early, leftAt: opened + 2 * HOUR });
+      const next = NOVEMBER + HOUR + RESETTLED_MS;
+      await settle(next);
+      expect(await total(all)).toMatchObject({
+        participant: 3 * HOUR + RESETTLED_MS,
+        room: 60 * DAY_MS + HOUR + RESETTLED_MS,
+      });
+      expect(await list({ ...all, by: 'key' })).toMatchObject([
+        { group: 'key_2', participant: 2 * HOUR + RESETTLED_MS, room: 0 },
+        { group: 'root', participant: HOUR, room: 60 * DAY_MS + HOUR + RESETTLED_MS },
+      ]);
+      await saveStay('RM_1', {
+        identity: 'bob',
+        role: 'viewer',
+        joinedAt: NOVEMBER - HOUR,
+        leftAt: next,
+        keyId: 'key_2',
+      });
+      await saveSession('RM_1', 'always', { from: opened, to: next });
+      await settle(next);
+      expect(await total(all)).toMatchObject({ participant: 4 * HOUR + RESETTLED_MS, peak: 1, isFinal: 1 });
+    });
+
+    it('counts a room that stays open the same as at once, however often it is computed in between', async () => {
+      const random = new Random(20_261_103);
+      const sids = ['RM_often', 'RM_once'];
+      for (const sid of sids) await saveSession(sid, sid, { from: NOVEMBER, to: null });
+      let at = NOVEMBER;
+      for (let number = 0; number < 40; number += 1) {
+        const joinedAt = at + random.integer(6 * HOUR);
+        const stay = { identity: `p${random.integer(3)}`, role: 'viewer', joinedAt };
+        for (const sid of sids) await saveStay(sid, { ...stay, leftAt: null }, number);
+        at = joinedAt + random.integer(9 * HOUR);
+        if (random.integer(2) === 0) await settle(at);
+        for (const sid of sids) await saveStay(sid, { ...stay, leftAt: at }, number);
+        if (random.integer(2) === 0) await settle(at + 1);
+      }
+      const end = at + 2 * RESETTLED_MS;
+      await settle(end);
+      const before = await total({ room: 'RM_often', to: JANUARY });
+      for (const sid of sids) await saveSession(sid, sid, { from: NOVEMBER, to: end });
+      await settle(end);
+      const after = await list({ room: 'RM_often', to: JANUARY });
+      expect(await total({ room: 'RM_often', to: JANUARY })).toEqual({ ...before, isFinal: 1 });
+      expect(await list({ room: 'RM_once', to: JANUARY })).toEqual(after);
+    });
+
     it('counts a recording by its key and once, also when its end is corrected', async () => {
       await saveSession('RM_1', 'acme-1', { from: NOVEMBER, to: NOVEMBER + HOUR });
       await saveStay('RM_1', {
