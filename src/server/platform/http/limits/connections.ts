@@ -9,14 +9,16 @@ import { buildProblem, PROBLEM_CONTENT_TYPE, SECURITY_HEADERS } from '../send-er
  * the responses (pipelining), and Node emits all requests of a received chunk at once: up to 2,500 in 64 KiB. Without a
  * limit one connection keeps the event loop busy, and its requests and responses in memory.
  *
- * The first request of a connection is served at once. Requests behind it wait, and the socket is not read in the meantime.
- * All connections with waiting requests take turns, so that a flood of pipelined requests delays no other caller.
+ * The first request of a connection is served at once, unless others have begun in the same turn of the event loop. Requests
+ * behind it wait, and the socket is not read in the meantime. All connections with waiting requests take turns, so that neither
+ * a flood of pipelined requests nor many connections of one caller delay others. Node accepts one new connection in a turn: a
+ * turn that serves everyone who has asked lets new callers wait for as many turns as there are before them.
  */
 
 const MAX_CONCURRENT_REQUESTS = 16;
 
-/** Waiting requests that are started before the event loop attends to other connections. */
-const STARTED_PER_TURN = 16;
+/** Requests that are started before the event loop attends to new connections and to what runs. */
+const STARTED_PER_TURN = 8;
 
 /** No further request is started while more than this is unsent: the caller does not keep up. */
 const MAX_UNSENT_BYTES = 64 * 1024;
@@ -35,6 +37,8 @@ type Connection = {
   readonly waiting: Received[];
   /** Whether it is in the queue for a turn. */
   isQueued: boolean;
+  /** Whether the socket is not read, because requests wait. */
+  isPaused: boolean;
 };
 
 /** State of one connection. */
@@ -54,7 +58,7 @@ export function limitPipelining(server: Server): ServedConnections {
     for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
   });
   const open = (socket: Duplex): Connection => {
-    const connection = { socket, running: 0, waiting: [], isQueued: false };
+    const connection = { socket, running: 0, waiting: [], isQueued: false, isPaused: false };
     connections.set(socket, connection);
     socket.once('close', () => turns.forget(connection));
     return connection;
@@ -74,11 +78,12 @@ export function limitPipelining(server: Server): ServedConnections {
   };
 }
 
-/** Starts the first request of a connection at once, and lets connections with waiting requests take turns. */
+/** Starts the first request of a connection at once if it may, and lets connections with waiting requests take turns. */
 class Turns {
   readonly #serve: Serve;
   readonly #queue: Connection[] = [];
   #waitingInAll = 0;
+  #startedInTurn = 0;
   #isScheduled = false;
 
   constructor(serve: Serve) {
@@ -87,7 +92,8 @@ class Turns {
 
   receive(connection: Connection, received: Received): void {
     const { running, waiting } = connection;
-    if (running === 0 && waiting.length === 0) this.#start(connection, received);
+    const isFirst = running === 0 && waiting.length === 0;
+    if (isFirst && this.#startedInTurn < STARTED_PER_TURN) this.#start(connection, received);
     else if (this.#mayWait(connection)) this.#wait(connection, received);
     else closeUnparsed(connection.socket);
   }
@@ -106,7 +112,11 @@ class Turns {
   }
 
   #wait(connection: Connection, received: Received): void {
-    if (connection.waiting.length === 0) connection.socket.pause();
+    // The first request is not a flood, and its body may still be on its way.
+    if (connection.running + connection.waiting.length > 0 && !connection.isPaused) {
+      connection.isPaused = true;
+      connection.socket.pause();
+    }
     connection.waiting.push(received);
     this.#waitingInAll += 1;
     this.#enqueue(connection);
@@ -114,6 +124,8 @@ class Turns {
 
   #start(connection: Connection, { request, response }: Received): void {
     connection.running += 1;
+    this.#startedInTurn += 1;
+    this.#schedule();
     response.on('close', () => {
       connection.running -= 1;
       this.#enqueue(connection);
@@ -129,12 +141,13 @@ class Turns {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#queue.length === 0) return;
+    if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
+      this.#startedInTurn = 0;
       for (const connection of this.#queue.splice(0, STARTED_PER_TURN)) this.#startNext(connection);
-      this.#schedule();
+      if (this.#queue.length > 0) this.#schedule();
     });
   }
 
@@ -145,8 +158,11 @@ class Turns {
     if (next === undefined) return;
     this.#waitingInAll -= 1;
     this.#start(connection, next);
-    if (connection.waiting.length === 0) connection.socket.resume();
-    else this.#enqueue(connection);
+    if (connection.waiting.length > 0) this.#enqueue(connection);
+    else if (connection.isPaused) {
+      connection.isPaused = false;
+      connection.socket.resume();
+    }
   }
 }
 

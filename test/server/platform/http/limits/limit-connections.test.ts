@@ -167,3 +167,30 @@ describe('too many connections', () => {
     for (const response of await Promise.all(responses)) expect(response).toContain('served');
   });
 });
+
+describe('requests on many connections at once', () => {
+  it('are started 8 in a turn of the event loop, so that new connections are accepted meanwhile', async () => {
+    let turn = 0;
+    const startedIn = new Map<number, number>();
+    const server = createServer((_request, response) => {
+      startedIn.set(turn, (startedIn.get(turn) ?? 0) + 1);
+      response.end();
+    });
+    limitPipelining(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanUps.push(() => server.close());
+    const sockets = await openMany(server, 32);
+    const answers = Promise.all(sockets.map((socket) => once(socket, 'data')));
+    const counting = setImmediate(function count() {
+      turn += 1;
+      pending = setImmediate(count);
+    });
+    let pending = counting;
+    cleanUps.push(() => clearImmediate(pending));
+    for (const socket of sockets) socket.write(REQUEST);
+    await answers;
+    expect([...startedIn.values()].reduce((sum, count) => sum + count)).toBe(32);
+    expect(Math.max(...startedIn.values())).toBeLessThanOrEqual(8);
+  });
+});
