@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { decodeBody } from '../../../contract/decode-body.ts';
 import { acceptContinue, describeRedirect, isRedirect } from '../../../contract/http-responses.ts';
@@ -30,13 +30,13 @@ export function createWebhookSender({
   timeoutMs = TIMEOUT_MS,
   proxyUrl,
 }: WebhookSenderSettings): WebhookSender {
-  const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, allowH2: false });
-  const connectInTunnel = buildConnector({ timeout: timeoutMs, allowH2: false });
+  const connectGuarded = createConnector({ lookup: guard.lookup, timeout: timeoutMs, allowH2: false });
+  const connectInTunnel = createConnector({ timeout: timeoutMs, allowH2: false });
   const connectOutside =
     proxyUrl === undefined
       ? connectGuarded
       : connectThroughProxy({ proxyUrl, guard, timeoutMs, connectInTunnel });
-  const connectLimited: typeof connectGuarded = (options, callback) =>
+  const connectLimited: Connect = (options, callback) =>
     connectOutside(options, (...result) => {
       if (result[0] === null) limitReads(result[1]);
       callback(...result);
@@ -64,6 +64,17 @@ export function createWebhookSender({
   return {
     send: async (webhookRequest) => await send({ agent, userAgent, timeoutMs }, webhookRequest),
     close: () => agent.destroy(),
+  };
+}
+
+/** Node would read the trusted certificates again for every connection, which takes longer than the rest of opening it. */
+function createConnector(options: NonNullable<Parameters<typeof buildConnector>[0]>): Connect {
+  const connectPlain = buildConnector(options);
+  let connectSecure: Connect | undefined;
+  return (target, callback) => {
+    if (target.protocol !== 'https:') return connectPlain(target, callback);
+    connectSecure ??= buildConnector({ ...options, secureContext: createSecureContext() });
+    connectSecure(target, callback);
   };
 }
 
