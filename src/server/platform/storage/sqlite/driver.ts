@@ -60,7 +60,7 @@ class SqliteDriver implements Driver {
     this.#connections = {
       writer: new SqliteConnection(writer, clock),
       reader: new SqliteConnection(reader, clock),
-      writing: new Mutex(),
+      writing: new Mutex(new TurnLimit(clock)),
       clock,
       afterCommit,
     };
@@ -158,9 +158,39 @@ function isRead({ query, sql }: CompiledQuery): boolean {
   return query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && /^\s*select\b/i.test(sql));
 }
 
+/** How long writes may keep the event loop from everything else. */
+const MAX_TURN_MS = 10;
+
+/** Lets the event loop attend to others when writes, which run on it one after the other, have kept it for long. */
+class TurnLimit {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** When the first write of this turn began. */
+  #startedAt: number | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Call before each write. */
+  async rest(): Promise<void> {
+    const now = this.#clock.monotonic();
+    if (this.#startedAt === undefined) {
+      this.#startedAt = now;
+      setImmediate(() => {
+        this.#startedAt = undefined;
+      });
+    } else if (now - this.#startedAt >= MAX_TURN_MS) await nextTurn();
+  }
+}
+
 /** Lets one caller through at a time, in the order of their calls. */
 class Mutex {
+  readonly #turn: TurnLimit;
   #last: Promise<void> = Promise.resolve();
+
+  constructor(turn: TurnLimit) {
+    this.#turn = turn;
+  }
 
   /** Resolves to the function that lets the next one through. */
   async lock(): Promise<() => void> {
@@ -168,6 +198,7 @@ class Mutex {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
     await previous;
+    await this.#turn.rest();
     return resolve;
   }
 }
@@ -193,11 +224,13 @@ type PendingTransaction<Tables> = {
 
 export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
+  readonly #turn: TurnLimit;
   readonly #pending: PendingTransaction<Tables>[] = [];
   #running = false;
 
-  constructor(db: Kysely<Tables>) {
+  constructor(db: Kysely<Tables>, clock: Pick<Clock, 'monotonic'>) {
     this.#db = db;
+    this.#turn = new TurnLimit(clock);
   }
 
   run<T>(work: Work<Tables, T>): Promise<T> {
@@ -239,6 +272,7 @@ export class GroupCommit<Tables> {
     if (only !== undefined && second === undefined) return [await only.run(db)];
     const reports: ReportOutcome[] = [];
     for (const transaction of group) {
+      await this.#turn.rest();
       try {
         reports.push(await withinSavepoint(db, () => transaction.run(db)));
       } catch (error) {

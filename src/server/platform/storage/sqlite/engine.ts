@@ -120,7 +120,7 @@ type EngineParts = Databases & {
 function createEngine<Tables>({ writer, reader, path, clock, guard }: EngineParts): Engine<Tables> {
   const afterCommit = (): void => guard.check();
   const db = new Kysely<Tables>({ dialect: sqliteKyselyDialect({ writer, reader, clock, afterCommit }) });
-  const groupCommit = new GroupCommit(db);
+  const groupCommit = new GroupCommit(db, clock);
   const fileWatch = watchFile(writer, path, () => changes.publishAll('elsewhere'));
   const changes = new ChangeHub({ onFirstSubscription: fileWatch.start });
   return {
