@@ -2372,6 +2372,8 @@ type KeyCreate struct {
 type KeyCreateLimits struct {
 	// Webhooks that it may register
 	Webhooks *int64 `json:"webhooks,omitempty"`
+	// Plans that it may make
+	Plans *int64 `json:"plans,omitempty"`
 	// Rooms of its own that may be open at once
 	Rooms *int64 `json:"rooms,omitempty"`
 	// People who may be in its rooms at once
@@ -2416,6 +2418,8 @@ type Key struct {
 type KeyLimits struct {
 	// Webhooks that it may register
 	Webhooks *int64 `json:"webhooks,omitempty"`
+	// Plans that it may make
+	Plans *int64 `json:"plans,omitempty"`
 	// Rooms of its own that may be open at once
 	Rooms *int64 `json:"rooms,omitempty"`
 	// People who may be in its rooms at once
@@ -2462,6 +2466,8 @@ type OwnKey struct {
 type OwnKeyLimits struct {
 	// Webhooks that the key has registered
 	Webhooks OwnKeyLimitsWebhooks `json:"webhooks"`
+	// Plans that the key has made
+	Plans OwnKeyLimitsPlans `json:"plans"`
 	// Rooms to which the key gave a vocabulary
 	Vocabularies OwnKeyLimitsVocabularies `json:"vocabularies"`
 	// Blocks by the key that have not ended
@@ -2478,6 +2484,14 @@ type OwnKeyLimits struct {
 
 // OwnKeyLimitsWebhooks: Webhooks that the key has registered.
 type OwnKeyLimitsWebhooks struct {
+	// How many there are now
+	Used int64 `json:"used"`
+	// How many there may be
+	Limit int64 `json:"limit"`
+}
+
+// OwnKeyLimitsPlans: Plans that the key has made.
+type OwnKeyLimitsPlans struct {
 	// How many there are now
 	Used int64 `json:"used"`
 	// How many there may be

@@ -70,6 +70,7 @@ function ownLimit(description: string, example: number) {
 const ownLimits = Type.Object(
   {
     webhooks: ownLimit('Webhooks that it may register', 5),
+    plans: ownLimit('Plans that it may make', 50),
     rooms: ownLimit('Rooms of its own that may be open at once', 20),
     participants: ownLimit('People who may be in its rooms at once', 200),
     minutesPerMonth: ownLimit('Participant minutes in its rooms in a month, in UTC', 100_000),
@@ -81,6 +82,7 @@ export type OwnLimits = Static<typeof ownLimits>;
 
 export const OWN_LIMITS = [
   'webhooks',
+  'plans',
   'rooms',
   'participants',
   'minutesPerMonth',
@@ -170,11 +172,12 @@ export const KeyListSchema = Type.Object(
 export type KeyList = Static<typeof KeyListSchema>;
 
 /** What one API key may have only so many of. */
-export const LIMITED_KINDS = ['webhooks', 'vocabularies', 'blocks'] as const;
+export const LIMITED_KINDS = ['webhooks', 'plans', 'vocabularies', 'blocks'] as const;
 export type LimitedKind = (typeof LIMITED_KINDS)[number];
 
 const KIND_MEANINGS: Readonly<Record<LimitedKind, string>> = {
   webhooks: 'Webhooks that the key has registered',
+  plans: 'Plans that the key has made',
   vocabularies: 'Rooms to which the key gave a vocabulary',
   blocks: 'Blocks by the key that have not ended',
 };
@@ -209,6 +212,7 @@ export const OwnKeySchema = Type.Object(
       Type.Object(
         {
           webhooks: limitSchema(KIND_MEANINGS.webhooks),
+          plans: limitSchema(KIND_MEANINGS.plans),
           vocabularies: limitSchema(KIND_MEANINGS.vocabularies),
           blocks: limitSchema(KIND_MEANINGS.blocks),
           rooms: Type.Optional(limitSchema(ROOM_MEANINGS.rooms)),

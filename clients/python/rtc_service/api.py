@@ -2588,6 +2588,8 @@ class KeyCreateLimits(TypedDict, total=False):
 
     # Webhooks that it may register
     webhooks: int
+    # Plans that it may make
+    plans: int
     # Rooms of its own that may be open at once
     rooms: int
     # People who may be in its rooms at once
@@ -2636,6 +2638,8 @@ class KeyLimits(TypedDict, total=False):
 
     # Webhooks that it may register
     webhooks: int
+    # Plans that it may make
+    plans: int
     # Rooms of its own that may be open at once
     rooms: int
     # People who may be in its rooms at once
@@ -2685,6 +2689,8 @@ class OwnKey(_OwnKeyRequired, total=False):
 class _OwnKeyLimitsRequired(TypedDict):
     # Webhooks that the key has registered
     webhooks: OwnKeyLimitsWebhooks
+    # Plans that the key has made
+    plans: OwnKeyLimitsPlans
     # Rooms to which the key gave a vocabulary
     vocabularies: OwnKeyLimitsVocabularies
     # Blocks by the key that have not ended
@@ -2706,6 +2712,15 @@ class OwnKeyLimits(_OwnKeyLimitsRequired, total=False):
 
 class OwnKeyLimitsWebhooks(TypedDict):
     """Webhooks that the key has registered"""
+
+    # How many there are now
+    used: int
+    # How many there may be
+    limit: int
+
+
+class OwnKeyLimitsPlans(TypedDict):
+    """Plans that the key has made"""
 
     # How many there are now
     used: int

@@ -82,11 +82,13 @@ export function createKeyLimits(
   return new KeyLimits({
     limits: {
       webhooks: values.MAX_WEBHOOKS_PER_KEY,
+      plans: values.MAX_PLANS_PER_KEY,
       vocabularies: values.MAX_VOCABULARIES_PER_KEY,
       blocks: values.MAX_BLOCKS_PER_KEY,
     },
     counts: {
       webhooks: store.webhooks.countOfKey,
+      plans: store.plans.countOfKey,
       vocabularies: store.vocabularies.countOfKey,
       blocks: (keyId) => store.blocks.countOfKey(keyId, clock.now()),
     },

@@ -98,6 +98,8 @@ export type PlanRecord = PlanKey & {
   readonly settings: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** The key that made it. */
+  readonly createdBy: string;
   /** Set while other instances may not have seen yet that the plan is gone. */
   readonly deletedAt: number | null;
 };
@@ -112,10 +114,15 @@ export interface PlanStore extends RowsOverTime<PlanRecord, PlanKey> {
   /** Lists plans in the order of their ids. */
   list(query: PlanQuery): Promise<readonly PlanRecord[]>;
   count(): Promise<number>;
+  /** Counts the plans that the key has made. */
+  countOfKey(keyId: string): Promise<number>;
   /** Waits for other transactions that change plans, until this one ends. */
   lock(): Promise<void>;
-  /** Adds the plan, or replaces it. Returns false, and changes nothing, when another one has its id or its subject. */
-  save(plan: PlanRecord): Promise<boolean>;
+  /**
+   * Adds the plan, or replaces it. Returns false, and changes nothing, when another one has its id or its subject, or when its
+   * key has `limit` plans.
+   */
+  save(plan: PlanRecord, limit: number): Promise<boolean>;
   /** Ends the plan, unless it is outside `rooms`, and returns it. */
   end(id: string, now: number, rooms?: RoomPrefixes): Promise<PlanRecord | undefined>;
   /** Deletes at most `limit` rows of plans that were deleted before `before`. Returns their number. */

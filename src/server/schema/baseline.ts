@@ -303,8 +303,10 @@ function planTables({ text, integer }: ColumnTypes): Statements {
       "id" ${text} not null,
       "settings" ${text} not null,
       "createdAt" ${integer} not null, "updatedAt" ${integer} not null,
-      "deletedAt" ${integer}, "changeNumber" ${integer} not null
+      "deletedAt" ${integer}, "changeNumber" ${integer} not null,
+      "createdBy" ${text} not null
     )`,
+    sql`create index "plansOfKey" on "plans" ("createdBy") where "deletedAt" is null`,
     sql`create unique index "plansById" on "plans" ("id") where "deletedAt" is null`,
     sql`create index "plansChanged" on "plans" ("changeNumber")`,
     sql`create index "plansDeleted" on "plans" ("deletedAt") where "deletedAt" is not null`,

@@ -194,6 +194,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   },
   MAX_WEBHOOKS: { good: ['1', '100000'], bad: ['0', '100001', 'many'] },
   MAX_WEBHOOKS_PER_KEY: { good: ['1', '100000'], bad: ['0', '100001'] },
+  MAX_PLANS_PER_KEY: { good: ['1', '10000'], bad: ['0', '10001'] },
   MAX_VOCABULARIES_PER_KEY: { good: ['1', '1000000'], bad: ['0', '1000001'] },
   MAX_BLOCKS_PER_KEY: { good: ['1', '1000000'], bad: ['0', '1000001'] },
   EVENT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651', '1d'] },

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/contract/errors.ts';
 import type { Participant } from '../../../src/contract/participants.ts';
 import type { PlanSettings } from '../../../src/contract/plans.ts';
 import type { Room } from '../../../src/contract/rooms.ts';
 import { keepTimes } from '../../../src/server/plans/keep-times.ts';
+import { ROOT_QUOTA } from '../../../src/server/platform/http/limits/key-limits.ts';
 import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
-import { putPlan } from '../../../src/server/rooms/plans/plans.ts';
+import { type PlanDeps, putPlan } from '../../../src/server/rooms/plans/plans.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { joined, mediaEvent, NOW, openEventStage } from '../media-events/support/event-stage.ts';
@@ -40,7 +42,7 @@ async function startRoom(
   const closeRoom = async (name: string) => {
     acts.push(`closed ${name} at ${(clock.now() - NOW) / 1000}`);
   };
-  const makePlan = () => putPlan({ store, clock }, PLAN, { room: 'demo', ...plan });
+  const makePlan = () => putPlan({ store, clock, keyLimits: NO_LIMITS }, PLAN, { room: 'demo', ...plan });
   if (!isPlannedLater) await makePlan();
   await stage.receive(mediaEvent('room_started'), joined('ada1'));
   if (isPlannedLater) await makePlan();
@@ -49,6 +51,10 @@ async function startRoom(
   return { clock, acts };
 }
 
+const NO_LIMITS: PlanDeps['keyLimits'] = {
+  quota: () => ROOT_QUOTA,
+  refuse: (kind) => new ServiceError('key-limit-reached', kind),
+};
 const PLAN = { id: 'plan', caller: ROOT_CALLER };
 
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AuditList } from '../../../src/contract/audit.ts';
-import type { Key } from '../../../src/contract/keys.ts';
+import type { Key, OwnKey } from '../../../src/contract/keys.ts';
 import type { PlanList } from '../../../src/contract/plans.ts';
 import type { JsonResponse } from '../../support/http-call.ts';
 import { createInstances } from '../../support/instances.ts';
@@ -83,6 +83,39 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('plans of keys on %s', (engine)
       { planId: 'operator', roomId: 'acme-7' },
     ]);
     expect(JSON.stringify(audit)).not.toContain('zeta');
+  });
+
+  it('are as many as the key may have, also when it asks two instances at once, and none is lost by a change', async () => {
+    const instances = await serve({ MAX_PLANS_PER_KEY: '5' });
+    const root = await makeKey(instances, {});
+    const some = await makeKey(instances, {});
+    const few = await makeKey(instances, { rooms: ['few-'], limits: { plans: 2 } });
+    const putAll = (by: Ask, prefix: string) =>
+      Promise.all(AT_ONCE.map((one) => by('PUT', `/v1/plans/${prefix}${one}`, { room: `${prefix}${one}` })));
+    const many = await putAll(some, 'some-');
+    expect(many.filter(({ status }) => status === 201)).toHaveLength(5);
+    const refused = { ...problem('key-limit-reached'), kind: 'plans' };
+    expect(many.flatMap(({ status, json }) => (status === 201 ? [] : [[status, json]]))).toMatchObject(
+      Array.from({ length: 7 }, () => [409, { ...refused, limit: 5 }]),
+    );
+    await putAll(few, 'few-');
+    const [first = '', second] = await listIds(few);
+    const own: OwnKey = (await few('GET', '/v1/keys/self')).json;
+    expect(own.limits?.plans).toEqual({ used: 2, limit: 2 });
+    expect((await some('GET', '/v1/keys/self')).json).toMatchObject({
+      limits: { plans: { used: 5, limit: 5 } },
+    });
+
+    // A change is always possible, and the plan remains that of the key which made it.
+    expect((await few('PUT', `/v1/plans/${first}`, { prefix: 'few-new-' })).status).toBe(200);
+    expect((await root('PUT', `/v1/plans/${second}`, { prefix: 'few-' })).status).toBe(200);
+    const more = await few('PUT', '/v1/plans/more', { room: 'few-more' });
+    expect(told(more)).toMatchObject([
+      409,
+      { ...refused, limit: 2, hint: { command: 'rtc plans delete ID' } },
+    ]);
+    expect((await few('DELETE', `/v1/plans/${first}`)).status).toBe(204);
+    expect((await few('PUT', '/v1/plans/more', { room: 'few-more' })).status).toBe(201);
   });
 
   it('are never replaced by another key that wants the same id at the same moment', async () => {

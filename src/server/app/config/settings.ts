@@ -32,6 +32,12 @@ const KEY_SETTINGS = {
     minimum: 1,
     maximum: 100_000,
   }),
+  MAX_PLANS_PER_KEY: integerSetting({
+    meaning: 'Maximum number of plans that one API key may make; 10000 for all together',
+    fallback: 1000,
+    minimum: 1,
+    maximum: 10_000,
+  }),
   MAX_VOCABULARIES_PER_KEY: integerSetting({
     meaning: 'Maximum number of rooms to which one API key may give a vocabulary',
     fallback: 1000,

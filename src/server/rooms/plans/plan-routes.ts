@@ -89,7 +89,7 @@ function putRoute(deps: PlanDeps): Route {
       200: { description: 'The plan was replaced, or is the same', schema: PlanSchema, headers: IGNORED },
       201: { description: 'The plan was made', schema: PlanSchema, headers: IGNORED },
     },
-    errors: ['room-not-found', 'plan-not-found', 'conflict', 'storage-unavailable'],
+    errors: ['room-not-found', 'plan-not-found', 'key-limit-reached', 'conflict', 'storage-unavailable'],
     handle: async ({ params, body, caller }) => {
       const by = { id: params.planId, caller: requireCaller(caller) };
       const { plan, isNew, ignored } = await putPlan(deps, by, body);

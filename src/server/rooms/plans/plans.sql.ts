@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { CloseReason } from '../../../contract/choices.ts';
 import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { beginsWith } from '../../platform/storage/room-prefixes.ts';
@@ -25,9 +25,18 @@ const PLAN = {
   updatedAt: 'integer',
   deletedAt: 'integer',
   changeNumber: 'integer',
+  createdBy: 'text',
 } as const satisfies Record<keyof Tables['plans'], 'text' | 'integer'>;
 
-const PLAN_COLUMNS = ['subject', 'id', 'settings', 'createdAt', 'updatedAt', 'deletedAt'] as const;
+const PLAN_COLUMNS = [
+  'subject',
+  'id',
+  'settings',
+  'createdAt',
+  'updatedAt',
+  'deletedAt',
+  'createdBy',
+] as const;
 
 export function createPlanStore({ db, dialect, changes, atomically }: Connection): PlanStore {
   const lasting = (rooms?: RoomPrefixes) => {
@@ -58,13 +67,14 @@ export function createPlanStore({ db, dialect, changes, atomically }: Connection
         .orderBy('changeNumber')
         .limit(limit)
         .execute(),
-    count: () => countPlans(db),
+    count: () => readCount(db, sql`select count(*) as count from plans where "deletedAt" is null`),
+    countOfKey: (keyId) => readCount(db, countOfKey(keyId)),
     lock: async () => {
       await nextChange(db, 'plans');
     },
-    save: (plan) =>
+    save: (plan, limit) =>
       atomically(async (within) => {
-        const isSaved = await savePlan({ db: within, dialect }, plan);
+        const isSaved = await savePlan({ db: within, dialect }, plan, limit);
         if (isSaved) changes.note(within, 'plans');
         return isSaved;
       }),
@@ -86,9 +96,14 @@ function isWithin(rooms: RoomPrefixes) {
 
 /**
  * A key may only give a subject of its own rooms. That the plan replaces no other one is part of the statement, so that
- * nobody's plan is overwritten, whatever was read before.
+ * nobody's plan is overwritten, whatever was read before. The lock of nextChange also lets instances count one after the
+ * other.
  */
-async function savePlan({ db, dialect }: Statements, { id, ...plan }: PlanRecord): Promise<boolean> {
+async function savePlan(
+  { db, dialect }: Statements,
+  { id, ...plan }: PlanRecord,
+  limit: number,
+): Promise<boolean> {
   const changeNumber = await nextChange(db, 'plans');
   const row = { ...plan, id, changeNumber };
   const columns = columnList(Object.keys(PLAN));
@@ -96,9 +111,11 @@ async function savePlan({ db, dialect }: Statements, { id, ...plan }: PlanRecord
     insert into plans (${columns}) select ${columns} from ${dialect.rows([row], PLAN)} as listed
     where not exists (
       select 1 from plans where id = ${id} and "deletedAt" is null and subject <> ${plan.subject})
+      and (${countOfKey(plan.createdBy)}) < ${limit}
     on conflict (subject) do update set id = excluded.id, settings = excluded.settings,
       "createdAt" = excluded."createdAt", "updatedAt" = excluded."updatedAt",
-      "deletedAt" = excluded."deletedAt", "changeNumber" = excluded."changeNumber"
+      "deletedAt" = excluded."deletedAt", "changeNumber" = excluded."changeNumber",
+      "createdBy" = excluded."createdBy"
       where plans.id = excluded.id or plans."deletedAt" is not null
     returning subject`.execute(db);
   return rows.length > 0;
@@ -113,9 +130,14 @@ async function endPlan(db: Database, { id, now, rooms }: Ending): Promise<PlanRe
   return await own.where('deletedAt', 'is', null).returning(PLAN_COLUMNS).executeTakeFirst();
 }
 
-async function countPlans(db: Database): Promise<number> {
-  const counted = db.selectFrom('plans').select((row) => row.fn.countAll<number>().as('count'));
-  return Number((await counted.where('deletedAt', 'is', null).executeTakeFirstOrThrow()).count);
+function countOfKey(keyId: string) {
+  return sql<Counted>`select count(*) as count from plans where "createdBy" = ${keyId} and "deletedAt" is null`;
+}
+
+type Counted = { readonly count: number };
+
+async function readCount(db: Database, count: RawBuilder<Counted>): Promise<number> {
+  return Number((await count.execute(db)).rows[0]?.count);
 }
 
 async function purgePlans(db: Database, before: number, limit: number): Promise<number> {

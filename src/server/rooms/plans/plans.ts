@@ -11,6 +11,7 @@ import {
 } from '../../../contract/plans.ts';
 import type { RoomCreate } from '../../../contract/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { type KeyLimits, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
 import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
 import { type Caller, requireRoom, requireScope } from '../../platform/http/route.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
@@ -177,6 +178,7 @@ function fieldError(pointer: string, detail: string): ServiceError {
 
 export type PlanDeps = {
   readonly store: UnitOfWork<Pick<RoomStores, 'plans' | 'plannedRooms'>>;
+  readonly keyLimits: Pick<KeyLimits, 'quota' | 'refuse'>;
   /** The store's clock, because the instants of plans are compared with it. */
   readonly clock: Pick<Clock, 'now'>;
 };
@@ -199,11 +201,11 @@ type PlanAct = { readonly id: string; readonly caller: Caller };
 
 /**
  * Stores the plan in place of the one with this id, if any. A plan that is stored already stays as it is. Throws conflict for
- * a room or prefix that has another plan, and when there are as many plans as there may be; room-not-found and plan-not-found
- * for a room, prefix or id that is not the caller's.
+ * a room or prefix that has another plan, and when there are as many plans as there may be; key-limit-reached; room-not-found
+ * and plan-not-found for a room, prefix or id that is not the caller's.
  */
 export async function putPlan(
-  { store, clock }: PlanDeps,
+  { store, clock, keyLimits }: PlanDeps,
   { id, caller }: PlanAct,
   put: PlanPut,
 ): Promise<SavedPlan> {
@@ -225,11 +227,14 @@ export async function putPlan(
       return { plan: toPlan(former), isNew: false, ignored: [] };
     if (former === undefined && (await within.plans.count()) >= MAX_PLANS) throw limitError();
     if (former !== undefined && former.subject !== subject) await within.plans.end(id, now, caller.rooms);
-    const createdAt = former?.createdAt ?? now;
-    const saved = { subject, id, settings: text, createdAt, updatedAt: now, deletedAt: null };
-    if (!(await within.plans.save(saved))) {
+    const { createdAt, createdBy } = former ?? { createdAt: now, createdBy: caller.keyId };
+    const saved = { subject, id, settings: text, createdAt, createdBy, updatedAt: now, deletedAt: null };
+    const { limit } = former === undefined ? keyLimits.quota('plans', caller) : ROOT_QUOTA;
+    if (!(await within.plans.save(saved, limit))) {
       const other = await within.plans.find({ subject }, now);
-      throw other === undefined ? idTaken(id, caller) : takenError(put, other);
+      if (other !== undefined) throw takenError(put, other);
+      const isFull = (await within.plans.countOfKey(caller.keyId)) >= limit;
+      throw isFull ? keyLimits.refuse('plans', caller) : idTaken(id, caller);
     }
     const subjects = [...new Set([subject, former?.subject ?? subject])];
     const open = await within.plannedRooms.markDue(subjects, now);
@@ -281,7 +286,7 @@ function idTaken(id: string, { keyId }: Caller): ServiceError {
 }
 
 /** Throws plan-not-found. */
-export async function getPlan({ store }: PlanDeps, { id, caller }: PlanAct): Promise<Plan> {
+export async function getPlan({ store }: Pick<PlanDeps, 'store'>, { id, caller }: PlanAct): Promise<Plan> {
   const found = await store.plans.findById(id, caller.rooms);
   if (found === undefined) throw planNotFound(id);
   return toPlan(found);
@@ -306,7 +311,10 @@ export async function deletePlan({ store, clock }: PlanDeps, { id, caller }: Pla
 }
 
 /** Deletes rows of plans that all instances know to be deleted. Returns their number. */
-export async function purgePlans({ store, clock }: PlanDeps, limit: number): Promise<number> {
+export async function purgePlans(
+  { store, clock }: Pick<PlanDeps, 'store' | 'clock'>,
+  limit: number,
+): Promise<number> {
   return await store.plans.purge(clock.now() - 2 * MAX_GAP_MS, limit);
 }
 
@@ -318,7 +326,7 @@ type PlanPage = {
   readonly rooms: RoomPrefixes | undefined;
 };
 
-export async function listPlans({ store }: PlanDeps, page: PlanPage): Promise<PlanList> {
+export async function listPlans({ store }: Pick<PlanDeps, 'store'>, page: PlanPage): Promise<PlanList> {
   const { rows, nextCursor } = await readPage(CURSOR, page, {
     read: ({ after, limit }) => store.plans.list({ after: after?.[0], limit, rooms: page.rooms }),
     locate: ({ id }) => [id] as const,

@@ -48,6 +48,7 @@ function describeRooms({ rooms }: Pick<Key, 'rooms'>): string {
 
 const LIMIT_WORDS: Readonly<Record<(typeof OWN_LIMITS)[number], string>> = {
   webhooks: 'Webhooks',
+  plans: 'Plans',
   rooms: 'Open rooms at once',
   participants: 'People at once',
   minutesPerMonth: 'Participant minutes a month',
@@ -138,7 +139,14 @@ type Draft = {
 
 const EMPTY: Draft = {
   ...{ name: '', scopes: ['read'], prefixes: '', days: '' },
-  limits: { webhooks: '', rooms: '', participants: '', minutesPerMonth: '', requestsPerSecond: '' },
+  limits: {
+    webhooks: '',
+    plans: '',
+    rooms: '',
+    participants: '',
+    minutesPerMonth: '',
+    requestsPerSecond: '',
+  },
 };
 
 function CreateKey() {

@@ -105,8 +105,13 @@ it('minutes of a month are added up once a minute, and refuse tokens when they a
   let minutes = 99.5;
   let reads = 0;
   const limits = new KeyLimits({
-    limits: { webhooks: 1, vocabularies: 1, blocks: 1 },
-    counts: { webhooks: async () => 0, vocabularies: async () => 0, blocks: async () => 0 },
+    limits: { webhooks: 1, plans: 1, vocabularies: 1, blocks: 1 },
+    counts: {
+      webhooks: async () => 0,
+      plans: async () => 0,
+      vocabularies: async () => 0,
+      blocks: async () => 0,
+    },
     rooms: {
       isOpen: async () => true,
       countOpen: async () => 0,

@@ -70,7 +70,7 @@ export class KeyLimits {
 
   quota(kind: LimitedKind, { keyId, scopes, limits }: Caller): KeyQuota {
     if (scopes === undefined) return { keyId, limit: NO_LIMIT };
-    const own = kind === 'webhooks' ? limits?.webhooks : undefined;
+    const own = kind === 'webhooks' || kind === 'plans' ? limits?.[kind] : undefined;
     return { keyId, limit: Math.min(own ?? NO_LIMIT, this.#deps.limits[kind]) };
   }
 
@@ -148,12 +148,13 @@ export class KeyLimits {
       used: await counts[kind](caller.keyId),
       limit: this.quota(kind, caller).limit,
     });
-    const [webhooks, vocabularies, blocks] = await Promise.all([
+    const [webhooks, plans, vocabularies, blocks] = await Promise.all([
       read('webhooks'),
+      read('plans'),
       read('vocabularies'),
       read('blocks'),
     ]);
-    return { webhooks, vocabularies, blocks, ...(await this.#readOwn(caller)) };
+    return { webhooks, plans, vocabularies, blocks, ...(await this.#readOwn(caller)) };
   }
 
   async #readOwn({ keyId, limits = {}, rooms }: Caller): Promise<Partial<KeyUsage>> {
@@ -190,6 +191,7 @@ const OWN_REMEDIES: Readonly<Record<RoomLimit, string>> = {
 
 const REMEDIES = {
   webhooks: { text: 'delete one that this key registered', command: 'rtc webhooks delete ID' },
+  plans: { text: 'delete one that is over, or plan by prefix', command: 'rtc plans delete ID' },
   vocabularies: {
     text: 'delete that of a room which no longer needs it',
     command: 'rtc vocabulary delete ROOM',
