@@ -3,10 +3,12 @@ import { ServiceError } from '../../../src/contract/errors.ts';
 import type { Participant } from '../../../src/contract/participants.ts';
 import type { PlanSettings } from '../../../src/contract/plans.ts';
 import type { Room } from '../../../src/contract/rooms.ts';
+import { openStore } from '../../../src/server/app/create-store.ts';
 import { keepTimes } from '../../../src/server/plans/keep-times.ts';
 import { ROOT_QUOTA } from '../../../src/server/platform/http/limits/key-limits.ts';
 import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
-import { type PlanDeps, putPlan } from '../../../src/server/rooms/plans/plans.ts';
+import { systemClock } from '../../../src/server/platform/system.ts';
+import { getPlan, type PlanDeps, putPlan } from '../../../src/server/rooms/plans/plans.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { joined, mediaEvent, NOW, openEventStage } from '../media-events/support/event-stage.ts';
@@ -29,8 +31,15 @@ async function startRoom(
   const { clock, deps, store } = stage;
   const acts: string[] = [];
   let failing = failures;
+  let meanwhile: (() => Promise<unknown>) | undefined;
   const mediaServer = {
-    listRooms: async () => [{ name: 'demo', sid: 'RM_1' } as Room],
+    // Between the reading of what is planned and the writing of what is due.
+    listRooms: async () => {
+      const change = meanwhile;
+      meanwhile = undefined;
+      await change?.();
+      return [{ name: 'demo', sid: 'RM_1' } as Room];
+    },
     listParticipants: async () => [{ identity: 'ada' } as Participant],
     sendData: async () => {
       failing -= 1;
@@ -48,7 +57,20 @@ async function startRoom(
   if (isPlannedLater) await makePlan();
   const keeper = keepTimes({ ...deps, store, log, mediaServer, closeRoom });
   closers.push(() => keeper.close());
-  return { clock, acts };
+  /** Moves the end by one instance or another one, and returns it. */
+  const move = async (by: 'one' | 'another', seconds: number) => {
+    const through = by === 'one' ? store : await openOther();
+    const changed = { room: 'demo', closesAt: at(seconds), closingWarnings: [] };
+    return await putPlan({ store: through, clock, keyLimits: NO_LIMITS }, PLAN, changed);
+  };
+  /** Two instances never have the same file of SQLite. */
+  const openOther = async () => {
+    if (database === undefined) return store;
+    const other = await openStore({ database: { databaseUrl: database.url }, clock: systemClock, log });
+    closers.push(() => other.close());
+    return other;
+  };
+  return { clock, acts, store, move, inBetween: (change: typeof meanwhile) => (meanwhile = change) };
 }
 
 const NO_LIMITS: PlanDeps['keyLimits'] = {
@@ -77,6 +99,42 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the times of a room on %s', (e
       clock.advance(seconds * 1000);
     }
     await expect.poll(() => acts).toEqual(['warned at 3305']);
+  });
+
+  it.each([
+    [3600, 600],
+    [600, 3600],
+  ])(
+    'are those of the later change, which another instance makes while one acts on the first: %i s, then %i s',
+    async (first, second) => {
+      const { clock, acts, move, inBetween } = await startRoom(engine, { closesAt: at(7200) });
+      await expect.poll(() => clock.sleeping).toBe(1);
+      const changed = Promise.withResolvers<void>();
+      inBetween(() => move('another', second).then(() => changed.resolve()));
+      await move('one', first);
+      await changed.promise;
+      for (const seconds of first < second ? [first, second - first] : [second]) {
+        await expect.poll(() => clock.sleeping).toBe(1);
+        clock.advance(seconds * 1000);
+      }
+      await expect.poll(() => acts).toEqual([`closed demo at ${second}`]);
+    },
+  );
+
+  it('are those of the change that lasts, when two instances make one at the same moment', async () => {
+    const { clock, acts, store, move } = await startRoom(engine, { closesAt: at(7200) });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    await Promise.all([move('one', 600), move('another', 1200), move('one', 1800), move('another', 2400)]);
+    const { closesAt = '' } = await getPlan({ store }, PLAN);
+    for (const step of [600, 600, 600, 600]) {
+      await expect.poll(() => clock.sleeping).toBe(1);
+      if (clock.now() < Date.parse(closesAt)) clock.advance(step * 1000);
+    }
+    const [first] = await expect
+      .poll(() => acts[0])
+      .toBeDefined()
+      .then(() => acts);
+    expect(first).toBe(`closed demo at ${(Date.parse(closesAt) - NOW) / 1000}`);
   });
 
   it('begin when the plan is made, for somebody who is alone in an open room', async () => {
