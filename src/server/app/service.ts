@@ -18,6 +18,7 @@ import { startPlanned } from '../plans/starts.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
+import { startRecorderWatch } from '../recordings/reconcile-recordings.ts';
 import { storeToldChange, type ToldChange } from '../recordings/recording-events.ts';
 import { endRecordingOfRoom } from '../recordings/room-recording-routes.ts';
 import type { Recording } from '../recordings/store.ts';
@@ -211,8 +212,11 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
     background.add(removeUnusedFolder(adapters, recording));
   const sharedRooms = createSharedRooms(adapters.clock);
   const recentCounts = createRecentCounts(adapters.clock, sharedRooms.outdate);
+  const recorderWatch = startRecorderWatch({ ...adapters, storeTold, releaseFolder });
+  closers.add(() => recorderWatch.close());
   const ingest = createIngest({
     ...appendDeps,
+    recorderWatch,
     recentCounts,
     releaseFolder,
     background: background.add,
@@ -225,6 +229,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   metrics?.watchRefusedEvents(ingest.refusedSince);
   const reconciler = startReconciler({
     ...appendDeps,
+    recorderWatch,
     storeTold,
     releaseFolder,
     onTakeover: () => metrics?.countTakeovers({ kind: 'reconciler', count: 1 }),

@@ -7,6 +7,7 @@ import { Batcher } from '../platform/jobs/batcher.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { type MeasureDeps, measureEgress } from '../recordings/measure-file.ts';
+import type { RecorderWatch } from '../recordings/reconcile-recordings.ts';
 import {
   type FindBlock,
   isBlockedJoin,
@@ -39,6 +40,7 @@ export type IngestDeps = RecordMediaDeps &
     readonly background: (work: Promise<void>) => void;
     /** Called for each rejected event. */
     readonly onRefused: () => void;
+    readonly recorderWatch?: Pick<RecorderWatch, 'note'> | undefined;
   };
 
 export function createIngest(deps: IngestDeps): Ingest {
@@ -66,10 +68,18 @@ export function createIngest(deps: IngestDeps): Ingest {
       // Events of several requests share a commit: each keeps its own trace.
       const traced = { ...event, traceparent: deps.tracing?.current() };
       await intake.ingest(await markBlocked(deps, traced));
+      noteRecorder(deps, event);
     },
     refusedSince: () => intake.refusedSince,
     clearRefusedBefore: (startedAt) => intake.clearRefusedBefore(startedAt),
   };
+}
+
+function noteRecorder({ recorderWatch }: IngestDeps, { type, participant, egress }: MediaEvent): void {
+  if (type === 'participant_left' && participant?.kind === 'EGRESS')
+    recorderWatch?.note(participant.identity, 'left');
+  if (egress?.streams.some(({ retries }) => retries > 0))
+    recorderWatch?.note(egress.egressId, 'connects-again');
 }
 
 /** The presence of somebody who is blocked is stored, and no event reports it. */

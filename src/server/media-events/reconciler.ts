@@ -12,7 +12,11 @@ import {
   stopLateStarts,
 } from '../recordings/abandoned-starts.ts';
 import type { RefreshDeps } from '../recordings/egress-state.ts';
-import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
+import {
+  publishMissedEnds,
+  type RecorderWatch,
+  reconcileRecordings,
+} from '../recordings/reconcile-recordings.ts';
 import { sweepBlocks } from '../rooms/blocks/blocks.ts';
 import { sweepClosedRooms } from '../rooms/room-records.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
@@ -49,6 +53,7 @@ type Deps = Omit<ReconcileDeps, 'missingSince' | 'orphans'> &
   AbandonedStartDeps & {
     /** Called when the lease was taken over from an instance that had not released it. */
     readonly onTakeover?: (() => void) | undefined;
+    readonly recorderWatch?: Pick<RecorderWatch, 'note'> | undefined;
   };
 
 export type ReconcilerDeps = Deps & {

@@ -33,6 +33,11 @@ export type EmbeddedControl = {
   readonly closeRecorderBrowser: (egressId: string) => void;
   /** The receivers of a broadcast at this host close the stream. */
   readonly failStream: (egressId: string, host: string) => void;
+  /**
+   * They close it, and the recorder connects again: it succeeds, or (`stuck`) it sends nothing to anybody any more, as LiveKit's
+   * does if a receiver stays closed.
+   */
+  readonly reconnectStream: (egressId: string, host: string, outcome: 'connected' | 'stuck') => void;
   readonly setFaults: (faults: Partial<Faults>) => void;
   /** Resolves when every webhook was delivered or dropped. */
   readonly webhooksSettled: () => Promise<void>;
@@ -91,6 +96,7 @@ export function createControl(context: SimulatorContext, parts: ControlParts): E
     killRecorder: (egressId) => recorders.kill(egressId),
     closeRecorderBrowser: (egressId) => recorders.closeBrowser(egressId),
     failStream: (egressId, host) => recorders.failStream(egressId, host),
+    reconnectStream: (egressId, host, outcome) => recorders.reconnectStream(egressId, host, outcome),
     setFaults: parts.setFaults,
     webhooksSettled: parts.webhooksSettled,
   };

@@ -51,6 +51,8 @@ export type Recorders = {
   readonly update: (run: Run, change: UpdateStreamRequest) => void;
   /** The receivers at this host close the stream. */
   readonly failStream: (egressId: string, host: string) => void;
+  /** The receivers at this host close the stream, and the recorder connects again. */
+  readonly reconnectStream: (egressId: string, host: string, outcome: 'connected' | 'stuck') => void;
   /** Ends the recorder's process. The server removes its participant later, and the egress keeps its state forever. */
   readonly kill: (egressId: string) => void;
   /** Ends only the recorder's browser. Its participant leaves the room, and the egress continues until it is stopped. */
@@ -66,6 +68,8 @@ type Run = {
   /** The URLs of the open streams, with their records. */
   readonly streams: Map<string, StreamInfo>;
   isDead: boolean;
+  /** Whether its streams have come to a halt. */
+  isStuck: boolean;
   hasBrowser: boolean;
 };
 
@@ -147,9 +151,22 @@ class EmbeddedRecorders implements Recorders {
     this.#fail(run, urls, 'the receiver closed the connection');
   }
 
+  reconnectStream(egressId: string, host: string, outcome: 'connected' | 'stuck'): void {
+    const run = this.#get(egressId);
+    run.isStuck = outcome === 'stuck';
+    const lastRetryAt = nanoseconds(this.#context.clock.now());
+    for (const [url, stream] of run.streams)
+      if (new URL(url).hostname === host) Object.assign(stream, { retries: stream.retries + 1, lastRetryAt });
+    this.#parts.events.emit({ event: 'egress_updated', egressInfo: run.info });
+  }
+
   #connect(run: Run, urls: readonly string[]): void {
+    if (run.isStuck) return;
     const { clock, faults } = this.#context;
-    const isRefused = (url: string): boolean => faults().refusedHosts.includes(new URL(url).hostname);
+    const isRefused = (url: string): boolean => {
+      const { hostname, port } = new URL(url);
+      return port === DISCARD_PORT || faults().refusedHosts.includes(hostname);
+    };
     for (const url of urls) {
       const stream = run.streams.get(url);
       if (stream !== undefined && !isRefused(url)) stream.startedAt = nanoseconds(clock.now());
@@ -332,6 +349,9 @@ const NANOSECONDS_PER_MS = 1_000_000n;
 
 const START_SHIFT_MS = 40;
 
+/** Nobody listens there. */
+const DISCARD_PORT = '9';
+
 const EMPTY_PLAYLIST = '#EXTM3U\n#EXT-X-VERSION:4\n#EXT-X-TARGETDURATION:4\n#EXT-X-ENDLIST\n';
 
 /** Media that the recorder has buffered at its stop is in the file, but not in the reported duration. */
@@ -362,7 +382,16 @@ function newRun(request: RoomCompositeEgressRequest, { egressId, roomId, now }: 
   const streams = new Map(urls.flatMap((url, index) => [[url, info.streamResults[index] ?? newStream(url)]]));
   const hls = request.segmentOutputs[0];
   // The message keeps this object, so later changes to the file record appear in the egress record.
-  return { info, output, hls, streams, file: info.fileResults[0] ?? file, isDead: false, hasBrowser: true };
+  return {
+    info,
+    output,
+    hls,
+    streams,
+    file: info.fileResults[0] ?? file,
+    isDead: false,
+    isStuck: false,
+    hasBrowser: true,
+  };
 }
 
 function isPublishedIn(rooms: Rooms, name: string): boolean {

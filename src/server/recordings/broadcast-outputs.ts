@@ -2,9 +2,10 @@ import type { Egress, EgressStream } from '../platform/livekit/media-server.ts';
 import type { Recording } from './store.ts';
 
 /*
- * The outputs of a broadcast: its URLs, each with a state of its own, and its HLS. The state of a URL only goes forward:
+ * The outputs of a broadcast: its URLs, each with a state of its own, and its HLS. The state of a URL:
  *
  *   connecting ──the receiver accepted──> active ──> failed    the receiver refused or closed, and the recorder gave up
+ *        ^<──the receiver closed (`retries`)─┤
  *        └───────────────────────────────────┴────> removed   by a caller, while the broadcast goes on
  *                                            └────> ended     with the broadcast
  *
@@ -52,20 +53,26 @@ export function isOpen({ state }: Stream): boolean {
 /** A URL that the recorder does not list so long after it was added was lost on the way to it. */
 const UNKNOWN_AFTER_MS = 60_000;
 
-/** Returns the outputs as the recorder shows its streams. */
-export function followStreams(
-  { hls, streams }: Outputs,
-  egress: Pick<Egress, 'streams' | 'status'>,
-  at: number,
-): Outputs {
-  return { hls, streams: streams.map((stream) => followStream(stream, egress, at)) };
+/** Whether the receiver closed and the recorder connects again. LiveKit tells how often, but not whether it succeeded. */
+export function isConnectingAgain({ state, retries }: Pick<Stream, 'state' | 'retries'>): boolean {
+  return state === 'connecting' && retries > 0;
 }
 
-function followStream(
-  stream: Stream,
-  { streams, status }: Pick<Egress, 'streams' | 'status'>,
-  at: number,
-): Stream {
+type StreamsReport = {
+  readonly egress: Pick<Egress, 'streams' | 'status'>;
+  readonly at: number;
+  /** The recorder works, and has told by itself how often it has connected again since it was asked before. */
+  readonly isAnswer?: true;
+};
+
+/** Returns the outputs as the recorder shows its streams. */
+export function followStreams({ hls, streams }: Outputs, report: StreamsReport): Outputs {
+  return { hls, streams: streams.map((stream) => followStream(stream, report)) };
+}
+
+function followStream(stream: Stream, report: StreamsReport): Stream {
+  const { at } = report;
+  const { streams, status } = report.egress;
   if (!isOpen(stream)) return stream;
   // A URL that was removed and added again is listed twice.
   const shown = streams.findLast(({ fingerprint }) => fingerprint === stream.fingerprint);
@@ -75,13 +82,28 @@ function followStream(
   }
   if (shown.status === 'FAILED') return end(stream, 'failed', { at, error: shown.error ?? null });
   if (shown.status === 'FINISHED') return end(stream, 'ended', { at, error: null });
-  return run(stream, shown);
+  return run(stream, shown, report);
 }
 
-function run(stream: Stream, { startedAt, retries }: EgressStream): Stream {
-  if (startedAt === undefined) return { ...stream, retries };
-  if (stream.state === 'active') return { ...stream, retries };
-  return { ...stream, state: 'active', since: startedAt, retries };
+function run(
+  stream: Stream,
+  { startedAt, retries, lastRetryAt }: EgressStream,
+  { at, isAnswer }: StreamsReport,
+): Stream {
+  // An older report: the list of the media server is up to a minute behind.
+  if (startedAt === undefined || retries < stream.retries) return stream;
+  if (retries > stream.retries) {
+    const since = Math.max(stream.since, lastRetryAt ?? at);
+    return {
+      ...stream,
+      state: 'connecting',
+      retries,
+      since: isConnectingAgain(stream) ? stream.since : since,
+    };
+  }
+  if (stream.state === 'active') return stream;
+  if (retries === 0) return { ...stream, state: 'active', since: startedAt };
+  return isAnswer ? { ...stream, state: 'active', since: at } : stream;
 }
 
 function end(
@@ -94,10 +116,12 @@ function end(
 
 /** Returns the outputs of a broadcast that is over. */
 export function endStreams({ hls, streams }: Outputs, at: number): Outputs {
-  return {
-    hls,
-    streams: streams.map((stream) => (isOpen(stream) ? end(stream, 'ended', { at, error: null }) : stream)),
-  };
+  return { hls, streams: streams.map((stream) => (isOpen(stream) ? endOpen(stream, at) : stream)) };
+}
+
+function endOpen(stream: Stream, at: number): Stream {
+  if (!isConnectingAgain(stream)) return end(stream, 'ended', { at, error: null });
+  return end(stream, 'failed', { at, error: 'the receiver closed the connection' });
 }
 
 /** URLs that are kept for a broadcast, those that have ended included: a caller may replace a URL many times. */

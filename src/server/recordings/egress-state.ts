@@ -28,6 +28,23 @@ export async function isStillRecording(deps: EgressStateDeps, recording: Recordi
   const { egressId } = recording;
   if (egressId === null || !(await isShownAsRunning(deps, recording, egressId))) return false;
   if (isYoungerThan(deps, recording, RECORDER_JOIN_MS)) return true;
+  return await hasRecorderStayed(deps, recording, egressId);
+}
+
+/** The same for a recorder that was in its room. Only its browser, while it starts, may leave and join again. */
+export async function hasKeptRecorder(deps: EgressStateDeps, recording: Recording): Promise<boolean> {
+  const { egressId } = recording;
+  if (egressId === null || !(await isShownAsRunning(deps, recording, egressId))) return false;
+  const [egress] = await deps.mediaServer.listEgress({ egressId });
+  if (egress !== undefined && mayBeStarting(deps, recording, egress)) return true;
+  return await hasRecorderStayed(deps, recording, egressId);
+}
+
+async function hasRecorderStayed(
+  deps: EgressStateDeps,
+  recording: Recording,
+  egressId: string,
+): Promise<boolean> {
   if (await hasRecorder(deps.mediaServer, recording)) return true;
   const egress = await stopEgress(deps, egressId);
   if (egress === undefined) await endLost(deps, recording, egressId);
@@ -101,6 +118,11 @@ async function applyEgress(deps: EgressStateDeps, recording: Recording, shown: E
 async function endWithoutFile(deps: EgressStateDeps, recording: Recording, reason: string): Promise<void> {
   const at = deps.clock.now();
   await applyObservation(deps, recording, { type: 'recorder-gone', reason, file: undefined, at });
+}
+
+/** Ends the row of a broadcast whose recorder sends nothing any more, although it is there. */
+export async function endStuck(deps: EgressStateDeps, broadcast: Recording): Promise<void> {
+  await endWithoutFile(deps, broadcast, 'the recorder got stuck when a receiver closed the connection');
 }
 
 /** Whether the recorder may still be starting: its browser takes time on a busy machine. */

@@ -50,7 +50,7 @@ export type Observation =
   /** The recorder accepted the stop, or will receive it as soon as it has started. */
   | { readonly type: 'stop-accepted'; readonly at: number }
   /** The egress as the media server lists it. */
-  | { readonly type: 'egress'; readonly egress: Egress; readonly at: number }
+  | { readonly type: 'egress'; readonly egress: Egress; readonly at: number; readonly isAnswer?: true }
   /** The end will never be reported. `file` is the file in the storage, which is searched after the stop of a recording. */
   | {
       readonly type: 'recorder-gone';
@@ -126,7 +126,7 @@ function withStreams(recording: Recording, observation: Observation, transition:
   const isOver = change?.endedAt != null || change?.status === 'failed';
   const at = 'at' in observation ? observation.at : (recording.stoppedAt ?? recording.createdAt);
   let outputs = before;
-  if (observation.type === 'egress') outputs = followStreams(before, observation.egress, at);
+  if (observation.type === 'egress') outputs = followStreams(before, observation);
   if (observation.type === 'streams-changed' && recording.status === 'recording')
     outputs = changeStreams(before, observation.change, at);
   if (isOver) outputs = endStreams(outputs, at);
@@ -204,7 +204,7 @@ function afterStart(
 }
 
 function afterEgress(recording: Recording, egress: Egress, at: number): Transition {
-  if (recording.egressId === null) return UNCHANGED;
+  if (recording.egressId === null || isOverWithoutFiles(recording)) return UNCHANGED;
   const status = toEndedState(egress.status);
   const media = changeMediaStart(recording, egress);
   if (status === undefined) {
@@ -237,8 +237,15 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
  * Whether a recording that was reported as failed is complete after all: its recorder was considered lost, and stored the
  * file nevertheless.
  */
-export function correctsEnd({ status, endedAt }: Recording, egress: Egress): boolean {
+export function correctsEnd(recording: Recording, egress: Egress): boolean {
+  const { status, endedAt } = recording;
+  if (isOverWithoutFiles(recording)) return false;
   return status === 'failed' && endedAt !== null && toEndedState(egress.status) === 'stopped';
+}
+
+/** Whether nothing can come of a broadcast any more: without HLS no file may turn out to be complete. */
+function isOverWithoutFiles({ kind, filepath, endedAt }: Recording): boolean {
+  return kind === 'broadcast' && filepath === '' && endedAt !== null;
 }
 
 /** The first report counts, because the time of the first frame does not change. */

@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Broadcast, BroadcastStatus } from '../../../src/contract/broadcasts.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
+import { freePort } from '../../support/parts/run-part.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
+import { SkippableClock } from '../../support/skippable-clock.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
 /*
@@ -30,17 +32,24 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
   let stage: Stage;
   let room: string;
   let counter = 0;
+  const clock = new SkippableClock();
 
   beforeAll(async () => {
     const database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
+    const port = await freePort();
     stage = await startStage({
+      clock,
       environment: {
+        PORT: String(port),
         BROADCAST_ALLOWED_NETWORKS: '127.0.0.0/8',
         ...(database === undefined
           ? {}
           : { DATABASE_URL: database.url, ENCRYPTION_KEY: randomBytes(32).toString('hex') }),
       },
-      media: { faults: { refusedHosts: ['127.0.0.2'] } },
+      media: {
+        faults: { refusedHosts: ['127.0.0.2'] },
+        webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
+      },
     });
   });
   afterAll(() => stage?.close());
@@ -64,6 +73,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
     const response = await stage.service.call('GET', `/v1/events?room=${room}&types=${types}`);
     return (response.json as { readonly events: { readonly event: string; readonly broadcast: object }[] })
       .events;
+  };
+  /** Lets some seconds pass at each look, fewer than a comparison takes to begin. */
+  const skipping = async <T>(look: () => Promise<T>): Promise<T> => {
+    clock.skip(2_000);
+    return await look();
   };
   const untilEnded = () =>
     expect.poll(async () => (await status()).broadcast?.endedAt, POLL).toEqual(expect.any(String));
@@ -190,6 +204,65 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
     expect((await stage.service.call('DELETE', `/v1/rooms/${room}`)).status).toBe(204);
     await untilEnded();
     expect((await status()).broadcast).toMatchObject({ status: 'stopped' });
+  });
+
+  it.each(['broadcast', 'recording'])(
+    'is told soon when its recorder is lost without a stop: a %s',
+    async (kind) => {
+      await openRoom();
+      const body = kind === 'broadcast' ? { urls: [GOOD] } : {};
+      const { egressId } = readAnswer(
+        await stage.service.call('POST', `/v1/rooms/${room}/${kind}/start`, { body }),
+      );
+      await stage.untilActive(egressId);
+      stage.media.control.killRecorder(egressId);
+      stage.media.control.leave(room, egressId);
+      await stage.media.control.webhooksSettled();
+      // Less than the minute after which a comparison would find it.
+      clock.skip(3_000);
+      const ended = kind === 'broadcast' ? 'broadcast_ended' : 'egress_ended';
+      await expect
+        .poll(() => events(ended), POLL)
+        .toMatchObject([{ [kind]: { status: 'failed', error: 'the recorder was lost' } }]);
+      expect((await stage.service.call('POST', `/v1/rooms/${room}/${kind}/start`, { body })).status).toBe(
+        201,
+      );
+      await stage.service.call('POST', `/v1/rooms/${room}/${kind}/stop`);
+    },
+  );
+
+  it('goes on when its receiver closed and the recorder is connected again', async () => {
+    await openRoom();
+    const { egressId } = readAnswer(await post('start', { urls: [GOOD] }));
+    await expect.poll(states, POLL).toEqual(['active']);
+    stage.media.control.reconnectStream(egressId, '127.0.0.1', 'connected');
+    await stage.media.control.webhooksSettled();
+    expect((await status()).broadcast?.urls).toMatchObject([
+      { state: 'connecting', retries: 1, error: null },
+    ]);
+    await expect.poll(async () => skipping(states), POLL).toEqual(['active']);
+    expect((await status()).broadcast?.urls).toMatchObject([{ retries: 1 }]);
+    await post('stop');
+    await untilEnded();
+  });
+
+  it('ends as failed, and tells the receiver, when that closed and the recorder sends nothing any more', async () => {
+    await openRoom();
+    const other = 'rtmp://127.0.0.3/live/one-more-key';
+    const { egressId } = readAnswer(await post('start', { urls: [GOOD, other] }));
+    await expect.poll(states, POLL).toEqual(['active', 'active']);
+    stage.media.control.reconnectStream(egressId, '127.0.0.1', 'stuck');
+    await stage.media.control.webhooksSettled();
+    await expect.poll(async () => skipping(states), POLL).toEqual(['failed', 'ended']);
+    const error = 'the recorder got stuck when a receiver closed the connection';
+    expect((await status()).broadcast).toMatchObject({ status: 'failed', error });
+    // The recorder, which was stopped, reports that it is complete.
+    await expect.poll(() => stage.egressStatus(egressId), POLL).toBe('EGRESS_COMPLETE');
+    await stage.media.control.webhooksSettled();
+    expect((await events('broadcast_url_failed,broadcast_ended')).map(({ event }) => event)).toEqual([
+      ...['broadcast_url_failed', 'broadcast_ended'],
+    ]);
+    expect((await status()).broadcast).toMatchObject({ status: 'failed', error });
   });
 
   it('is told at once when its recorder is lost', async () => {

@@ -227,17 +227,15 @@ describe('the URLs of a broadcast', () => {
   };
   const shown = (id: string, facts: Partial<EgressStream> = {}): EgressStream => ({
     ...{ fingerprint: `of ${id}`, status: 'ACTIVE', startedAt: undefined, error: undefined, retries: 0 },
+    lastRetryAt: undefined,
     ...facts,
   });
   const both = running([stream('a'), stream('b')]);
 
   it('each have a state of their own: one is refused, and the other goes on', () => {
-    const streams = [
-      shown('b', { status: 'FAILED', error: 'refused' }),
-      shown('a', { startedAt: AT - 1, retries: 2 }),
-    ];
+    const streams = [shown('b', { status: 'FAILED', error: 'refused' }), shown('a', { startedAt: AT - 1 })];
     expect(observe(both, egress('EGRESS_ACTIVE', { streams }))).toEqual([
-      stream('a', { state: 'active', since: AT - 1, retries: 2 }),
+      stream('a', { state: 'active', since: AT - 1 }),
       stream('b', { state: 'failed', since: AT, error: 'refused', sealed: null }),
     ]);
   });
@@ -246,6 +244,29 @@ describe('the URLs of a broadcast', () => {
     const failed = running([stream('a', { state: 'failed', since: AT, sealed: null })]);
     const active = egress('EGRESS_ACTIVE', { streams: [shown('a', { startedAt: AT - 1 })] });
     expect(nextState(failed, active)).toEqual({ change: undefined });
+  });
+
+  it('connect again after their receiver closed, until the recorder itself tells that it did not do so any more', () => {
+    const active = stream('a', { state: 'active', since: AT - 9 });
+    const report = (retries: number, isAnswer?: true): Observation => {
+      const streams = [shown('a', { startedAt: AT - 9, retries, lastRetryAt: AT - retries })];
+      return { ...egress('EGRESS_ACTIVE', { streams }), ...(isAnswer && { isAnswer }) } as Observation;
+    };
+    const [again] = observe(running([active]), report(2));
+    expect(again).toEqual({ ...active, state: 'connecting', since: AT - 2, retries: 2 });
+    const lost = running([again ?? active]);
+    for (const older of [report(1), report(2), report(1, true)])
+      expect(nextState(lost, older)).toEqual({ change: undefined });
+    expect(observe(lost, report(5, true))).toEqual([{ ...again, retries: 5 }]);
+    expect(observe(lost, report(2, true))).toEqual([{ ...again, state: 'active', since: AT }]);
+    expect(observe(lost, gone())).toEqual([
+      { ...again, state: 'failed', error: 'the receiver closed the connection', since: AT, sealed: null },
+    ]);
+  });
+
+  it('stay as they ended when the recorder reports its own end later, because there is no file', () => {
+    const over = { ...both, status: 'failed', endedAt: AT } as const;
+    expect(nextState(over, egress('EGRESS_COMPLETE', { endedAt: AT + 1 }))).toEqual({ change: undefined });
   });
 
   it('fail if the recorder does not list them a minute after they were added', () => {

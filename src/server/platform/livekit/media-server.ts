@@ -217,8 +217,9 @@ export type EgressStream = {
   /** When the receiver accepted the stream. */
   readonly startedAt: number | undefined;
   readonly error: string | undefined;
-  /** How often the recorder has connected again. */
+  /** How often the recorder has connected again, and when it last did. */
   readonly retries: number;
+  readonly lastRetryAt: number | undefined;
 };
 
 export type EgressFile = {

@@ -82,13 +82,14 @@ function toStartId(info: EgressInfo): string | undefined {
   return undefined;
 }
 
-function toStream({ url, status, startedAt, error, retries }: StreamInfo): EgressStream {
+function toStream({ url, status, startedAt, error, retries, lastRetryAt }: StreamInfo): EgressStream {
   return {
     fingerprint: fingerprintStreamUrl(url),
     status: StreamInfo_Status[status] as EgressStream['status'],
     startedAt: toMilliseconds(startedAt),
     error: toError(error),
     retries,
+    lastRetryAt: toMilliseconds(lastRetryAt),
   };
 }
 

@@ -39,12 +39,16 @@ export type Stage = {
   /** Resolves when the recorder of the egress has media. */
   readonly untilActive: (egressId: string) => Promise<void>;
   readonly get: (recordingId: string) => Promise<Recording>;
+  /** The state of the egress in the media server. */
+  readonly egressStatus: (egressId: string) => Promise<string | undefined>;
   close(): Promise<void>;
 };
 
 export type StageOptions = {
   readonly environment?: TestServiceOptions['environment'];
   readonly media?: Partial<EmbeddedMediaSettings>;
+  /** The clock of the service. The media server has that of the system. */
+  readonly clock?: TestServiceOptions['clock'];
 };
 
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
@@ -60,6 +64,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     ...options.media,
   });
   const service = await startTestService({
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
     livekit: { url: media.url.replace('http', 'ws'), ...MEDIA_KEYS },
     environment: {
       RECORDING_DIR: recordingDir,
@@ -92,6 +97,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     media,
     recordingDir,
     untilActive,
+    egressStatus: async (egressId) => (await findEgress(egressId))?.status,
     get,
     record,
     recordWhole: async (room) => {
