@@ -11,7 +11,7 @@ import { type FindPlan, findPlans } from '../rooms/plans/plans.ts';
 import type { FindRoomRecord } from '../rooms/room-records.ts';
 import type { RoomRecord } from '../rooms/store.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
-import { findClosedRooms, findTold } from './closed-rooms.ts';
+import { findClosedRooms, findTold, isWithheld } from './closed-rooms.ts';
 import type { Missing, MissingSince } from './missing-since.ts';
 import {
   appendChanges,
@@ -143,7 +143,7 @@ async function alignRoom(
 ): Promise<Changes | undefined> {
   const { room } = compared;
   if (room === undefined) return session && (await endVanished(deps, presence, session));
-  if (session !== undefined && session.endedAt !== null)
+  if (session !== undefined && session.endedAt !== null && !isWithheld(session))
     return await reopen(deps, presence, { compared, session, endedAt: session.endedAt });
   return await alignOpen(deps, presence, { compared, room, session, closedRecord });
 }

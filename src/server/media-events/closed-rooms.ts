@@ -49,8 +49,7 @@ export function findTold(
 ): RoomSession | undefined {
   const entrant = participants.every(isHelper) ? 'helper' : 'person';
   if (closed !== undefined && isRefused(session, closed, { entrant, now })) return undefined;
-  if (isWithheld(session)) return entrant === 'helper' ? undefined : tell(session);
-  return session.endedAt === null ? session : undefined;
+  return isWithheld(session) && entrant === 'helper' ? undefined : tell(session);
 }
 
 /** Told once for each time that the room was closed. */

@@ -454,6 +454,31 @@ describe('a room that the media server did not list for a while, as after the lo
   });
 });
 
+describe('a room that an agent has opened although it is closed', () => {
+  it('is reported by no comparison, until a person is in it', async () => {
+    const now = stage.clock.now();
+    await stage.store.rooms.save({
+      ...{ room: 'demo', closedTo: 'helpers', closedAt: now, closedUntil: now + 3_600_000, closedSid: null },
+      ...{ maxParticipants: null, emptyTimeout: null, departureTimeout: null, metadata: null, plan: null },
+      keptUntil: null,
+    });
+    await stage.receive(mediaEvent('room_started'));
+    open('demo', 'RM_1', [present('agent1', { kind: 'AGENT' })]);
+    for (let round = 0; round < 3; round += 1) {
+      await compare('all');
+      stage.clock.advance(15_000);
+    }
+    expect(await stage.summary()).toEqual([]);
+    open('demo', 'RM_1', [present('agent1', { kind: 'AGENT' }), present('ada1')]);
+    await compare('all');
+    expect(await stage.summary()).toEqual([
+      'room_created 0 reconciled',
+      'room_started 1 reconciled',
+      'participant_joined ada 1 reconciled',
+    ]);
+  });
+});
+
 describe('a room that the media server does not list after the loss of its Redis, but still holds', () => {
   const compareForAWhile = async (): Promise<void> => {
     for (let round = 0; round < 3; round += 1) {
