@@ -13,6 +13,8 @@ export type ErasureDeps = {
   readonly auditRetentionMs: number;
 };
 
+type BlockDeps = Pick<ErasureDeps, 'store' | 'clock'>;
+
 const BLOCKS_AT_ONCE = 100;
 
 /** Ended blocks are looked for in each round of the comparison with the media server. */
@@ -29,14 +31,14 @@ export async function erasePerson(
   const { erasure } = store;
   // Entries of earlier attempts of this erasure have the identity.
   await auditWriter.flush();
-  const speakers = await repeat('', (after) => erasure.eraseSpeakers(person, after));
-  const events = await repeat(0, (after) => erasure.eraseEvents(person, after));
+  const speakers = await runSteps('', (after) => erasure.eraseSpeakers(person, after));
+  const events = await runSteps(0, (after) => erasure.eraseEvents(person, after));
   const start: AuditPlace = { occurredAt: 0, id: '' };
-  const auditEntries = await repeat(start, (after) => erasure.eraseAuditIds(person, after));
+  const auditEntries = await runSteps(start, (after) => erasure.eraseAuditIds(person, after));
   await store.entryDecisions.forget(person);
-  const ofBlocks = await endBlocks({ store, clock }, person);
+  const ofBlocks = await endBlocksOfPerson({ store, clock }, person);
   let presentIn = 0;
-  const connections = await repeat('', async (after) => {
+  const connections = await runSteps('', async (after) => {
     const step = await erasure.eraseConnections(person, after);
     presentIn += step.present;
     return step;
@@ -50,27 +52,38 @@ export async function erasePerson(
  * A block has two rows: the identity as it was given, and as people see it, without invisible characters. The first one is
  * counted.
  */
-async function endBlocks(
-  { store: { erasure, blocks }, clock }: Pick<ErasureDeps, 'store' | 'clock'>,
-  { identity: asked, room }: Person,
+async function endBlocksOfPerson(
+  deps: BlockDeps,
+  { identity, room }: Person,
 ): Promise<Pick<ErasedTraces, 'blocks' | 'blocksUntil'>> {
-  let ended = 0;
-  let lastEnd = 0;
-  for (const identity of new Set([asked, toSeenSubject({ room: '', identity: asked }).identity])) {
-    for (;;) {
-      const rooms = await erasure.listBlockedIn({ identity, room }, clock.now(), BLOCKS_AT_ONCE);
-      for (const one of rooms) await blocks.delete({ room: one, identity }, clock.now());
-      ended += identity === asked ? rooms.length : 0;
-      if (rooms.length < BLOCKS_AT_ONCE) break;
-    }
-    lastEnd = Math.max(lastEnd, (await erasure.findLastBlockEnd({ identity, room })) ?? 0);
-  }
+  const given = await endBlocks(deps, { identity, room });
+  const { identity: seenAs } = toSeenSubject({ room: '', identity });
+  const seen = seenAs === identity ? given : await endBlocks(deps, { identity: seenAs, room });
+  const lastEnd = Math.max(given.lastEnd, seen.lastEnd);
   // Ended blocks are kept for a while, so that other instances see that they ended.
-  const until = lastEnd + ENDED_KEPT_MS + PURGED_WITHIN_MS;
-  return { blocks: ended, blocksUntil: lastEnd === 0 ? null : new Date(until).toISOString() };
+  const keptUntil = new Date(lastEnd + ENDED_KEPT_MS + PURGED_WITHIN_MS).toISOString();
+  return { blocks: given.ended, blocksUntil: lastEnd === NEVER ? null : keptUntil };
 }
 
-async function repeat<Place>(
+const NEVER = 0;
+
+/** Ends the blocks that are in force. `lastEnd` is that of every row, also of blocks that had ended before. */
+async function endBlocks(
+  { store: { erasure, blocks }, clock }: BlockDeps,
+  person: Person,
+): Promise<{ readonly ended: number; readonly lastEnd: number }> {
+  let ended = 0;
+  for (let isMore = true; isMore; ) {
+    const rooms = await erasure.listBlockedIn(person, clock.now(), BLOCKS_AT_ONCE);
+    for (const room of rooms) await blocks.delete({ room, identity: person.identity }, clock.now());
+    ended += rooms.length;
+    isMore = rooms.length === BLOCKS_AT_ONCE;
+  }
+  return { ended, lastEnd: (await erasure.findLastBlockEnd(person)) ?? NEVER };
+}
+
+/** Repeats a step of erasure from where the one before it ended, until none is left. Returns how much was erased. */
+async function runSteps<Place>(
   first: Place,
   step: (after: Place) => Promise<ErasureStep<Place>>,
 ): Promise<number> {

@@ -85,7 +85,7 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
         ${findRows(PARTICIPANT_COLUMNS, 'participantSessions', sql`sid ${dialect.oneOf(participants)}`)} as participants,
         ${findRows(TRACK_COLUMNS, 'publishedTracks', sql`sid ${dialect.oneOf(tracks)}`)} as tracks,
         ${dialect.jsonRows(['roomSid', 'count'], counts)} as counts,
-        ${dialect.jsonRows(['joins', 'tracks'], countedStarts(dialect, starters))} as starts,
+        ${dialect.jsonRows(['joins', 'tracks'], countStarts(dialect, starters))} as starts,
         ${findRows(['sourceId', 'occurredAt'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
         ${registrationsVersion} as "registrationsVersion",
         (select count(*) from (select 1 from ${sql.table('fanOuts')} limit 1) as one) as "openFanOuts"`,
@@ -93,46 +93,57 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
 }
 
 /**
- * Counts the joins of each identity in its minute, and what it published then, by this connection, those of the same minute
- * and the one before them. Events report MOST_STARTS of each. Each part ends there, so that a loop does not make the count
- * expensive.
+ * Counts, for each starter, the joins of its identity in its minute, and the tracks that the identity published then. Events
+ * report MOST_STARTS of each. Every part of the query ends there, so that a loop does not make the count expensive.
  */
-function countedStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuilder<unknown> {
+function countStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuilder<unknown> {
   const rows = dialect.rows(
     starters.map((starter, number) => ({ ...starter, number, identity: sanitizeText(starter.identity) })),
     { roomSid: 'text', identity: 'text', participantSid: 'text', minute: 'integer', number: 'integer' },
   );
-  const isOfIdentity = sql`"roomSid" = one."roomSid" and identity = one.identity`;
-  const isInMinute = (column: string) =>
-    sql`${sql.ref(column)} >= one.minute and ${sql.ref(column)} < one.minute + ${sql.lit(MINUTE_MS)}`;
-  const most = sql.lit(MOST_STARTS);
-  const connections = sql`
-    select one."participantSid" as sid
-    union select sid from (
-      select sid from ${sql.table('participantSessions')} where ${isOfIdentity} and ${isInMinute('joinedAt')}
-      and "untoldUntil" is null limit ${most}
-    ) as recent
-    union select sid from (
-      select sid from ${sql.table('participantSessions')} where ${isOfIdentity} and "joinedAt" < one.minute
-      order by "joinedAt" desc limit 1
-    ) as former`;
   return sql`(
-    select one.number, (
-      select count(*) from (
-        select 1 from ${sql.table('participantSessions')} where ${isOfIdentity} and ${isInMinute('joinedAt')}
-        and role = 'participant' limit ${most}
-      ) as joined
-    ) as joins, (
-      select coalesce(sum((
-        select count(*) from (
-          select 1 from ${sql.table('publishedTracks')} where "participantSid" = connection.sid
-          and ${isInMinute('publishedAt')} limit ${most}
-        ) as published
-      )), 0) from (${connections}) as connection
-    ) as tracks
-    from ${rows} as one order by one.number
+    select starter.number, (${countJoins}) as joins, (${countTracks}) as tracks
+    from ${rows} as starter order by starter.number
   ) as counted`;
 }
+
+const most = sql.lit(MOST_STARTS);
+
+/** The queries below are parts of one that has a row `starter`. */
+const isOfIdentity = sql`"roomSid" = starter."roomSid" and identity = starter.identity`;
+
+function isInMinute(column: string): RawBuilder<unknown> {
+  const at = sql.ref(column);
+  return sql`${at} >= starter.minute and ${at} < starter.minute + ${sql.lit(MINUTE_MS)}`;
+}
+
+const countJoins = sql`
+  select count(*) from (
+    select 1 from "participantSessions" where ${isOfIdentity} and ${isInMinute('joinedAt')}
+    and role = 'participant' limit ${most}
+  ) as joined`;
+
+const tracksOfConnection = sql`
+  select 1 from "publishedTracks" where "participantSid" = connection.sid
+  and ${isInMinute('publishedAt')} limit ${most}`;
+
+const reportedInMinute = sql`
+  select sid from "participantSessions" where ${isOfIdentity} and ${isInMinute('joinedAt')}
+  and "untoldUntil" is null limit ${most}`;
+
+const lastBeforeMinute = sql`
+  select sid from "participantSessions" where ${isOfIdentity} and "joinedAt" < starter.minute
+  order by "joinedAt" desc limit 1`;
+
+/** A track may have been published by this connection, by one of the same minute, or by the one before them. */
+const connections = sql`
+  select starter."participantSid" as sid
+  union select sid from (${reportedInMinute}) as recent
+  union select sid from (${lastBeforeMinute}) as former`;
+
+const countTracks = sql`
+  select coalesce(sum((select count(*) from (${tracksOfConnection}) as published)), 0)
+  from (${connections}) as connection`;
 
 /** Every column of a record. One that is forgotten does not compile, because neither reads nor inserts would have it. */
 function allColumns<Row>(

@@ -11,14 +11,10 @@ import type {
   TurnStore,
 } from './store.ts';
 
-/** A literal, not a parameter: both engines use the partial index only when the query repeats its predicate literally. */
-const isActive = sql<boolean>`status in ('starting', 'recording')`;
-
-/** Limits the number of parameters of one statement. */
-const INSERTED_AT_ONCE = 100;
-
-/** A lease that expired so long ago belongs to a worker that died when the recording had just ended. */
-const EXPIRED_LEASE_RETENTION_MS = 3_600_000;
+/*
+ * Three tables: turnListeners are the leases of the workers that listen to recordings, turns are what they heard, and
+ * turnSounds is the encrypted audio of turns, in parts. Turns are added only by the worker that has the lease.
+ */
 
 export function createTurnStore(connection: Connection): TurnStore {
   const { db } = connection;
@@ -62,6 +58,9 @@ export function createTurnStore(connection: Connection): TurnStore {
   };
 }
 
+/** Both engines use the partial index of active recordings only for a query that has its predicate literally. */
+const isActive = sql<boolean>`status in ('starting', 'recording')`;
+
 function listRunning({ db }: Connection): Promise<readonly ListenedRecording[]> {
   return db
     .selectFrom('recordings')
@@ -86,6 +85,9 @@ function listEnding({ db }: Connection, stoppedAfter: number): Promise<readonly 
     .execute();
 }
 
+/** A lease that expired so long ago belongs to a worker that died when the recording had just ended. */
+const EXPIRED_LEASE_RETENTION_MS = 3_600_000;
+
 async function claimListening(
   { db }: Connection,
   { recordingId, owner, now, leaseUntil }: ListeningClaim,
@@ -103,6 +105,9 @@ async function claimListening(
     returning "recordingId"`.execute(db);
   return claimed.rows.length === 1;
 }
+
+/** Limits the number of parameters of one statement. */
+const INSERTED_AT_ONCE = 100;
 
 type Holder = { readonly recordingId: string; readonly owner: string };
 
@@ -178,24 +183,20 @@ function readSound(
     .execute();
 }
 
-type Place = SoundPlace & Pick<SealedSound, 'part'>;
+/** Both engines use the partial index of transcriptions of recordings only for a query that has its predicate literally. */
+const isOfSound = sql`
+  transcriptions."recordingId" = "turnSounds"."recordingId" and kind = 'post' and status <> 'failed'`;
 
-/**
- * Removes sound that is old, or whose recording has a transcript while no transcription of it goes on.
- *
- * Repeats the predicate of a partial index of the transcriptions literally, because the engines use the index only then.
- */
+const hasTranscript = sql`exists (select 1 from transcriptions where ${isOfSound} and status = 'completed')`;
+
+const isBeingTranscribed = sql`exists (select 1 from transcriptions where ${isOfSound} and status <> 'completed')`;
+
+type Part = SoundPlace & Pick<SealedSound, 'part'>;
+
 async function purgeSounds({ db }: Connection, { before, limit }: SoundPurge): Promise<number> {
-  const { rows } = await sql<Place>`
+  const { rows } = await sql<Part>`
     select "recordingId", "trackId", "startedAt", part from "turnSounds"
-    where "startedAt" < ${before} or (
-      exists (select 1 from transcriptions
-        where transcriptions."recordingId" = "turnSounds"."recordingId"
-          and kind = 'post' and status <> 'failed' and status = 'completed')
-      and not exists (select 1 from transcriptions
-        where transcriptions."recordingId" = "turnSounds"."recordingId"
-          and kind = 'post' and status <> 'failed' and status <> 'completed')
-    )
+    where "startedAt" < ${before} or (${hasTranscript} and not ${isBeingTranscribed})
     limit ${limit}`.execute(db);
   for (const { recordingId, trackId, startedAt, part } of rows) {
     await db
