@@ -1,9 +1,8 @@
 import type { Health, Readiness, SelfCheckList } from '../contract/self-check.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
 import { Events } from './nouns/events.ts';
-import { Ingress } from './nouns/ingress.ts';
 import { Audit, Keys } from './nouns/keys.ts';
-import { Broadcasts, Recordings, Sessions, Usage } from './nouns/recordings.ts';
+import { Broadcasts, Ingress, Recordings, Sessions, Usage } from './nouns/recordings.ts';
 import { Blocks, Participants, Plans, Rooms, Tokens } from './nouns/rooms.ts';
 import { Transcription, Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
 import { Waiting } from './nouns/waiting.ts';

@@ -10,11 +10,12 @@ export type {
   WireRequest,
 } from './client-options.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
-export type { Ingress, ListIngressOptions } from './nouns/ingress.ts';
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
 export type {
   Broadcasts,
+  Ingress,
   ListBroadcastsOptions,
+  ListIngressOptions,
   ListRecordingsOptions,
   ListSessionParticipantsOptions,
   ListSessionsOptions,
