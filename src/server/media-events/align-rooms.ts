@@ -1,10 +1,9 @@
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
-import type { DomainEvent } from '../events/event-payload.ts';
+import { type DomainEvent, learnMetadata, withChangedMetadata } from '../events/event-payload.ts';
 import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-times.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
-import { learnMetadata, withChangedMetadata } from '../events/room-metadata.ts';
 import type { ParticipantSession, RoomSession } from '../events/store.ts';
 import { endPlans, followPlan } from '../plans/follow-plan.ts';
 import { type FindPlan, findPlans } from '../rooms/plans/plans.ts';

@@ -1,9 +1,13 @@
 import type { PlanSettings } from '../../contract/plans.ts';
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
-import type { DomainEvent } from '../events/event-payload.ts';
+import {
+  type DomainEvent,
+  learnMetadata,
+  withChangedMetadata,
+  withLaterMetadata,
+} from '../events/event-payload.ts';
 import { placeInSecond, toMinute } from '../events/event-times.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
-import { learnMetadata, withChangedMetadata, withLaterMetadata } from '../events/room-metadata.ts';
 import type { EventSubjects, RoomSession, Starter } from '../events/store.ts';
 import { endPlans, type FollowedRoom, followPlan } from '../plans/follow-plan.ts';
 import { toInstant } from '../platform/clock.ts';

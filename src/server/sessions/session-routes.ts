@@ -15,7 +15,7 @@ import {
   SessionParticipantListSchema,
   type SessionTranscription,
 } from '../../contract/sessions.ts';
-import { showMetadata } from '../events/room-metadata.ts';
+import { showMetadata } from '../events/event-payload.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';

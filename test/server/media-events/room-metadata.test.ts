@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { appendEvents, appendRoomEvent, lockNamedRoom } from '../../../src/server/events/append-events.ts';
-import { learnMetadata } from '../../../src/server/events/room-metadata.ts';
+import { learnMetadata } from '../../../src/server/events/event-payload.ts';
 import { getSession, listSessions } from '../../../src/server/sessions/session-routes.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
