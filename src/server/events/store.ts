@@ -209,7 +209,7 @@ export type RoomSession = {
   readonly endedAt: number | null;
   /** The sequence number of the room's last event. */
   readonly sequence: number;
-  /** What is known of the room's metadata: see room-metadata.ts. When a session is saved, null keeps what is stored. */
+  /** What is known of the room's metadata: see event-payload.ts. When a session is saved, null keeps what is stored. */
   readonly metadata: string | null;
 };
 
