@@ -1,12 +1,11 @@
 import type { Health, Readiness, SelfCheckList } from '../contract/self-check.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
-import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';
 import { Broadcasts, Ingress, Recordings, Sessions, Usage } from './nouns/recordings.ts';
 import { Blocks, Participants, Plans, Rooms, Tokens } from './nouns/rooms.ts';
 import { Transcription, Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
 import { Waiting } from './nouns/waiting.ts';
-import { Deliveries, Webhooks } from './nouns/webhooks.ts';
+import { Deliveries, Events, Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';
 import { readReadiness } from './transport/request-parts.ts';
 import { Transport } from './transport/transport.ts';

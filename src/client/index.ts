@@ -9,7 +9,6 @@ export type {
   ServiceResponse,
   WireRequest,
 } from './client-options.ts';
-export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
 export type {
   Broadcasts,
@@ -57,8 +56,12 @@ export type {
 export type { Waiting, WaitingTarget } from './nouns/waiting.ts';
 export type {
   Deliveries,
+  EventFilter,
+  Events,
+  FollowEventsOptions,
   GetDeliveryOptions,
   ListDeliveriesOptions,
+  ListEventsOptions,
   ListWebhooksOptions,
   Webhooks,
 } from './nouns/webhooks.ts';

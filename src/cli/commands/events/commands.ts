@@ -1,5 +1,5 @@
 import type { RtcClient } from '../../../client/client.ts';
-import type { EventFilter } from '../../../client/nouns/events.ts';
+import type { EventFilter } from '../../../client/nouns/webhooks.ts';
 import type { Event, EventList } from '../../../contract/events.ts';
 import type { Context } from '../../framework/context.ts';
 import { repeatedCursor } from '../../framework/lists/read-pages.ts';

@@ -1,6 +1,6 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { RtcClient } from '../../../client/client.ts';
-import type { FollowEventsOptions } from '../../../client/nouns/events.ts';
+import type { FollowEventsOptions } from '../../../client/nouns/webhooks.ts';
 import { formatDuration, plural } from '../../../contract/amounts.ts';
 import { deliveredName, type EventName, findEventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
