@@ -8,7 +8,7 @@ import type {
 } from '../../contract/deliveries.ts';
 import { type EventName, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event } from '../../contract/event-payloads.ts';
-import type { EventList, EventListQuery, Event as StoredEvent } from '../../contract/events.ts';
+import type { EventList, EventListQuery } from '../../contract/events.ts';
 import type {
   Webhook,
   WebhookCreate,
@@ -185,7 +185,7 @@ export class Events {
   /** Iterates over the events that are stored now, the oldest first, page by page. */
   all(
     options: CallOptions & EventFilter & { readonly cursor?: string } = {},
-  ): AsyncGenerator<StoredEvent, void, undefined> {
+  ): AsyncGenerator<Event, void, undefined> {
     return itemsOfPages('/v1/events', options.cursor, async (cursor) => {
       const { events, nextCursor } = await this.list({ ...options, limit: ALL_PAGE_SIZE, cursor });
       // There is always a cursor, for future events. An empty page is the end of the stored events.
@@ -196,7 +196,7 @@ export class Events {
   /**
    * Iterates over events as they are stored, without losing any during restarts of the service; see FollowEventsOptions.
    */
-  follow(options: FollowEventsOptions = {}): AsyncGenerator<StoredEvent, void, undefined> {
+  follow(options: FollowEventsOptions = {}): AsyncGenerator<Event, void, undefined> {
     return followEvents({ list: (query) => this.list(query), ...this.#transport.waiting }, options);
   }
 }
@@ -248,7 +248,7 @@ const SHORTEST_WAIT_MS = 500;
 async function* followEvents(
   deps: FollowDeps,
   options: FollowEventsOptions,
-): AsyncGenerator<StoredEvent, void, undefined> {
+): AsyncGenerator<Event, void, undefined> {
   const { roomId, types, since, signal } = options;
   const query = { roomId, types, since, limit: PAGE_SIZE, ...(signal === undefined ? {} : { signal }) };
   const isFromNow = options.cursor === undefined && since === undefined;
