@@ -14,11 +14,11 @@ import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx
 import { findBegin, type Period, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
+import { DeliveryStatus } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { DeliveryStatus } from '../webhooks/delivery-status.tsx';
 
 /** The live stream of events, newest first. */
 export function Events() {

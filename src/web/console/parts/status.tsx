@@ -1,4 +1,7 @@
 import type { ReactNode } from 'react';
+import type { SessionStatus as Value } from '../../../contract/choices.ts';
+import type { Delivery } from '../../../contract/deliveries.ts';
+import type { PostTranscription } from '../../../contract/transcription.ts';
 
 export type Tone = 'good' | 'bad' | 'warning' | 'active' | 'neutral';
 
@@ -9,5 +12,52 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
       <span className="dot" aria-hidden />
       {children}
     </span>
+  );
+}
+
+export function SessionStatus({ status }: { readonly status: Value }) {
+  return <Status tone={status === 'open' ? 'good' : 'neutral'}>{status}</Status>;
+}
+
+const TRANSCRIPTION_TONES: Readonly<Record<PostTranscription['status'], Tone>> = {
+  queued: 'neutral',
+  processing: 'warning',
+  completed: 'good',
+  failed: 'bad',
+};
+
+type TranscriptionProps = Pick<PostTranscription, 'status' | 'progress'>;
+
+export function TranscriptionStatus({ status, progress }: TranscriptionProps) {
+  return (
+    <Status tone={TRANSCRIPTION_TONES[status]}>
+      {status}
+      {status === 'processing' && ` ${Math.round(progress * 100)} %`}
+    </Status>
+  );
+}
+
+/** Whether the transcription changes without an event. */
+export function isUnderWay(transcription: Pick<PostTranscription, 'status'> | null | undefined): boolean {
+  return transcription?.status === 'queued' || transcription?.status === 'processing';
+}
+
+const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {
+  delivered: 'good',
+  failed: 'bad',
+  pending: 'warning',
+  cancelled: 'neutral',
+};
+
+/** The state of a delivery, with the receiver's last response. */
+export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
+  const { status, attempts } = delivery;
+  const statusCode = attempts.at(-1)?.statusCode;
+  const isWaiting = status === 'pending' && attempts.length > 0;
+  return (
+    <Status tone={DELIVERY_TONES[status]}>
+      {isWaiting ? 'waiting' : status}
+      {typeof statusCode === 'number' && <span className="faint"> {statusCode}</span>}
+    </Status>
   );
 }

@@ -11,13 +11,13 @@ import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
+import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { Transcript } from '../transcriptions/transcript.tsx';
-import { isUnderWay, TranscriptionStatus } from '../transcriptions/transcription-status.tsx';
 import { describeBytes, fileLink, RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
 
 const PAGE_SIZE = 100;

@@ -8,14 +8,13 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { Status, type Tone } from '../parts/status.tsx';
+import { SessionStatus, Status, type Tone } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { describeBytes, RecordingStatus } from '../recordings/recording-status.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
 import { drawLanes, type Lane, type Span, spanIn } from './lanes.ts';
-import { SessionStatus } from './session-status.tsx';
 
 /** One session: its figures, the presence of participants, and its recordings and transcriptions. */
 export function SessionView({ id }: { readonly id: string }) {

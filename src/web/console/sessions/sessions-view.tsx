@@ -9,11 +9,11 @@ import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { DayFilter } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
+import { SessionStatus } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { SessionStatus } from './session-status.tsx';
 
 const PAGE_SIZE = 100;
 

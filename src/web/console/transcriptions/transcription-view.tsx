@@ -8,11 +8,10 @@ import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { Status } from '../parts/status.tsx';
+import { isUnderWay, Status, TranscriptionStatus } from '../parts/status.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
 import { Transcript } from './transcript.tsx';
-import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
 
 const PROGRESS_MS = 1_000;
 

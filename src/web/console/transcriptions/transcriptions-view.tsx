@@ -9,11 +9,11 @@ import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
 
 const PAGE_SIZE = 100;
 
