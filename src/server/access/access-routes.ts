@@ -19,8 +19,14 @@ import {
 import { type Clock, type IdGenerator, toInstant } from '../platform/clock.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { pageReader } from '../platform/http/read-page.ts';
-import { chooseRenamed } from '../platform/http/renamed-parameter.ts';
-import { type Caller, defineRoute, type Route, requireCaller, secretIsGone } from '../platform/http/route.ts';
+import {
+  type Caller,
+  chooseRenamed,
+  defineRoute,
+  type Route,
+  requireCaller,
+  secretIsGone,
+} from '../platform/http/route.ts';
 import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';

@@ -7,8 +7,7 @@ import {
   isEventName,
 } from '../../contract/event-names.ts';
 import { type EventList, EventListQuery, EventListSchema } from '../../contract/events.ts';
-import { chooseRenamed } from '../platform/http/renamed-parameter.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { chooseRenamed, defineRoute, type Route } from '../platform/http/route.ts';
 import { createEventLister, type ListEventsDeps } from './list-events.ts';
 
 const DEFAULT_LIMIT = 100;
