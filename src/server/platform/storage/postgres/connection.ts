@@ -6,15 +6,15 @@ import {
   type QueryResult,
   type Transaction,
 } from 'kysely';
-import { Client, type PoolClient } from 'pg';
+import { Client, type Pool, type PoolClient } from 'pg';
 import type { Clock } from '../../clock.ts';
+import { Batcher } from '../../jobs/batcher.ts';
 import { type Loop, startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
-import { CHANGE_TOPICS, type ChangeHub } from '../changes.ts';
+import { CHANGE_TOPICS, type ChangeHub, type ChangeTopic } from '../changes.ts';
 import type { Statement } from '../engine.ts';
 import { sanitizeText, withinSavepoint } from '../statements.ts';
 import { losesConnection, translatePostgresError } from './errors.ts';
-import { CHANGE_CHANNEL } from './notify.ts';
 
 /** A statement that PostgreSQL parses and plans once for each connection, where it has a name. */
 type NamedQuery = { readonly name: string | undefined; readonly query: CompiledQuery };
@@ -256,4 +256,45 @@ async function listenUntilEnd(
     signal.removeEventListener('abort', endClient);
     endClient();
   }
+}
+
+const CHANGE_CHANNEL = 'rtc_changes';
+
+/** Changes of this time share a notification. Readers on other instances get an event at most this much later. */
+const GATHER_MS = 10;
+
+/** More than the number of topics, so that a batch always waits for its full time. */
+const GATHER_SIZE = Number.MAX_SAFE_INTEGER;
+
+type ChangeNotifier = {
+  readonly notify: (topic: ChangeTopic) => void;
+  /** Sends the notifications that are still waiting. */
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Notifies the other instances of committed changes, several changes at once. NOTIFY is not part of the transaction that
+ * makes the change, because PostgreSQL lets transactions with a NOTIFY commit one at a time, and each waits for the disk
+ * meanwhile. A notification that cannot be sent is dropped: listeners read again by themselves.
+ */
+export function createChangeNotifier(pool: Pool, log: Log): ChangeNotifier {
+  const batcher = new Batcher<ChangeTopic>({
+    maxSize: GATHER_SIZE,
+    gather: { ms: GATHER_MS, size: GATHER_SIZE },
+    flush: (topics) => sendTopics(pool, new Set(topics)),
+  });
+  return {
+    notify: (topic) => {
+      batcher.add(topic).catch((error: unknown) => {
+        log.debug({ err: error }, 'notifying other instances of a change failed');
+      });
+    },
+    close: () => batcher.close(),
+  };
+}
+
+/** The statements of one message are one transaction. It does not wait for the disk, because its loss is harmless. */
+async function sendTopics(pool: Pool, topics: ReadonlySet<ChangeTopic>): Promise<void> {
+  const notifications = [...topics].map((topic) => `notify ${CHANGE_CHANNEL}, '${topic}'`);
+  await pool.query(['set local synchronous_commit = off', ...notifications].join('; '));
 }

@@ -19,6 +19,7 @@ import type { Engine, RowColumns, SqlDialect } from '../engine.ts';
 import { type Migration, migrate } from '../migrate.ts';
 import { columnList } from '../statements.ts';
 import {
+  createChangeNotifier,
   listenForChanges,
   nestedTransaction,
   PostgresConnection,
@@ -26,7 +27,6 @@ import {
   runAtCommit,
 } from './connection.ts';
 import { isOutOfConnections, translatePostgresError } from './errors.ts';
-import { createChangeNotifier } from './notify.ts';
 import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
