@@ -228,6 +228,18 @@ export class ServiceError extends Error {
   }
 }
 
+/** Whether the error is ours, with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ServiceError {
+  return error instanceof ServiceError && codes.includes(error.code);
+}
+
+/** For a `catch` after which it does not matter that something is not there. Throws every other error. */
+export function ignoreCode(code: ErrorCode): (error: unknown) => undefined {
+  return (error) => {
+    if (!hasCode(error, code)) throw error;
+  };
+}
+
 /**
  * The reason phrases of RFC 9110 and its extensions, as Node has them. They are a copy, so that programs that import the
  * catalogue of errors also run without Node.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { ServiceError } from '../../contract/errors.ts';
+import { hasCode } from '../../contract/errors.ts';
 import { HintedError } from '../../contract/hint.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { AuditWriter } from '../access/audit/audit-writer.ts';
@@ -349,7 +349,7 @@ function createFindDeparted(
   return async (sids) => {
     if (sids.length === 0) return new Set();
     const found = presence.findParticipants(sids).catch((error: unknown) => {
-      if (error instanceof ServiceError && error.code === 'storage-unavailable') return [];
+      if (hasCode(error, 'storage-unavailable')) return [];
       throw error;
     });
     const known = await withTimeout(found, TIMEOUT_MS, []);

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { hasCode } from '../../contract/errors.ts';
 import { isWaitingRoom } from '../../contract/names.ts';
 import { removeUnplanned } from '../plans/follow-plan.ts';
 import { receiveWaiting, type WaitingDeps } from '../plans/waiting.ts';
@@ -178,7 +178,7 @@ type Entry = { readonly event: MediaEvent; isBusy: boolean };
 export function createEventBatcher({ recordFree, record }: EventRecorder): EventBatcher {
   const options = {
     maxSize: MAX_EVENTS_PER_COMMIT,
-    splitsAfter: (error: unknown) => !(error instanceof ServiceError && error.code === 'storage-unavailable'),
+    splitsAfter: (error: unknown) => !hasCode(error, 'storage-unavailable'),
   };
   const free = new Batcher<Entry>({
     ...options,

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { hasCode } from '../../contract/errors.ts';
 import { isWaitingRoom } from '../../contract/names.ts';
 import type { Room } from '../../contract/rooms.ts';
 import type { ListedRoom } from '../events/store.ts';
@@ -205,6 +205,6 @@ class RoomAligner {
 
 /** Whether the error would be the same for every other room, after the same wait. */
 function failsForAllRooms(error: unknown): boolean {
-  if (!(error instanceof ServiceError)) return error instanceof Error && error.name === 'AbortError';
-  return error.code === 'media-server-unavailable' || error.code === 'storage-unavailable';
+  if (error instanceof Error && error.name === 'AbortError') return true;
+  return hasCode(error, 'media-server-unavailable', 'storage-unavailable');
 }

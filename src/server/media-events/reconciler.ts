@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { type ErrorCode, hasCode, ServiceError } from '../../contract/errors.ts';
 import { EVENT_ARRIVAL_MS } from '../events/event-times.ts';
 import { sweepPlannedRooms } from '../plans/keep-times.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -94,7 +94,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
         if (fullComparison.isNeeded) await compareEverything(roundDeps, fullComparison, signal);
         else await runRound(roundDeps, signal);
       } catch (error) {
-        isMediaServerAway = error instanceof ServiceError && error.code === 'media-server-unavailable';
+        isMediaServerAway = hasCode(error, 'media-server-unavailable');
         throw error;
       }
       if (fullComparison.isNeeded) return POLL_INTERVAL_MS;

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { hasCode } from '../../contract/errors.ts';
 import { nameFault } from '../../contract/names.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
@@ -120,7 +120,7 @@ export async function removeUnplanned(
     if (readEntryFrom(plan) <= clock.now() && !isKeptWaiting) return;
     await mediaServer.removeParticipant(room.name, identity);
   } catch (err) {
-    if (err instanceof ServiceError && err.code === 'participant-not-found') return;
+    if (hasCode(err, 'participant-not-found')) return;
     log.warn({ err }, 'removing somebody who joined although the plan does not allow it failed');
   }
 }

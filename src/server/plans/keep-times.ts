@@ -1,3 +1,4 @@
+import { hasCode } from '../../contract/errors.ts';
 import { nameFault } from '../../contract/names.ts';
 import { CLOSING_TOPIC } from '../../contract/plans.ts';
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
@@ -179,13 +180,9 @@ async function closeRoom(deps: KeepTimesDeps, { room }: Acting): Promise<void> {
   try {
     await deps.closeRoom(room.room);
   } catch (err) {
-    if (isNotFound(err)) return;
+    if (hasCode(err, 'room-not-found')) return;
     deps.log.warn({ err }, 'closing a room at its end failed; it is tried again');
   }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'room-not-found';
 }
 
 type Look = { readonly claim: Claimed<PlannedRoom>; readonly wake: () => void };

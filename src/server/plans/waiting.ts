@@ -1,5 +1,5 @@
 import { ADMITTED_TOPIC } from '../../contract/choices.ts';
-import { ServiceError } from '../../contract/errors.ts';
+import { ignoreCode, ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
@@ -157,12 +157,9 @@ async function findWaiting(
   { room, identity }: RoomPerson,
 ): Promise<Waiting | undefined> {
   const waitingRoom = waitingRoomName(room);
-  try {
-    return readParticipant(waitingRoom, await mediaServer.getParticipant(waitingRoom, identity));
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'participant-not-found') return undefined;
-    throw error;
-  }
+  const found = mediaServer.getParticipant(waitingRoom, identity);
+  const participant = await found.catch(ignoreCode('participant-not-found'));
+  return participant && readParticipant(waitingRoom, participant);
 }
 
 function waitingNotFound({ room, identity }: RoomPerson): ServiceError {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { hasCode, ServiceError } from '../../contract/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
@@ -126,5 +126,5 @@ export async function stopQuietly(
 
 /** Whether the media server did not respond. The call may have had its effect, and the next one would fail too. */
 export function isMediaServerAway(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'media-server-unavailable';
+  return hasCode(error, 'media-server-unavailable');
 }

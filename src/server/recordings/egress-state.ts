@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { type ErrorCode, ignoreCode, ServiceError } from '../../contract/errors.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import type { RecordingFiles } from './files/recording-files.ts';
@@ -136,13 +136,8 @@ function isYoungerThan({ clock }: EgressStateDeps, { startedAt, createdAt }: Rec
 
 /** Whether the recorder is in the room, or was until a moment ago. */
 async function hasRecorder(mediaServer: MediaServer, recording: Recording): Promise<boolean> {
-  try {
-    await mediaServer.getParticipant(recording.room, recording.egressId ?? '');
-    return true;
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'participant-not-found') return false;
-    throw error;
-  }
+  const found = mediaServer.getParticipant(recording.room, recording.egressId ?? '');
+  return (await found.catch(ignoreCode('participant-not-found'))) !== undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Role } from '../../contract/choices.ts';
-import { ServiceError } from '../../contract/errors.ts';
+import { hasCode, ignoreCode, ServiceError } from '../../contract/errors.ts';
 import { MAX_METADATA_BYTES } from '../../contract/names.ts';
 import { MOST_LISTED } from '../../contract/paging.ts';
 import {
@@ -88,13 +88,11 @@ async function readRecords(entries: readonly ParticipantEntry[]): Promise<Partic
 
 /** Returns a participant. Throws room-not-found or participant-not-found. */
 async function findParticipant(deps: ParticipantDeps, room: string, identity: string): Promise<Participant> {
-  try {
-    const participant = await deps.mediaServer.getParticipant(room, identity);
-    const isPresent =
-      isListed(participant) && !(await deps.findDeparted([participant.sid])).has(participant.sid);
-    if (isPresent) return participant;
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'participant-not-found') throw error;
+  const found = deps.mediaServer.getParticipant(room, identity);
+  const participant = await found.catch(ignoreCode('participant-not-found'));
+  if (participant !== undefined && isListed(participant)) {
+    const { sid } = participant;
+    if (!(await deps.findDeparted([sid])).has(sid)) return participant;
   }
   await findRoom(deps, room);
   throw participantNotFound(identity);
@@ -146,7 +144,7 @@ export async function updateParticipant(
   try {
     return await deps.mediaServer.updateParticipant(room, identity, change);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'participant-not-found') throw error;
+    if (!hasCode(error, 'participant-not-found')) throw error;
     throw participantNotFound(identity);
   }
 }
@@ -227,7 +225,7 @@ export async function unmuteParticipant(deps: ParticipantDeps, request: MuteRequ
   try {
     await deps.mediaServer.unmuteTrack(request.room, request.identity, request.trackSid);
   } catch (cause) {
-    if (!(cause instanceof ServiceError) || cause.code !== 'conflict') throw cause;
+    if (!hasCode(cause, 'conflict')) throw cause;
     throw new ServiceError('conflict', 'The media server lets only participants unmute themselves.', {
       cause,
       hint: { text: "set room.enable_remote_unmute in LiveKit's configuration, or ask the participant" },
@@ -297,13 +295,8 @@ async function isPresent(
   room: string,
   identity: string,
 ): Promise<boolean> {
-  try {
-    await mediaServer.getParticipant(room, identity);
-    return true;
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'participant-not-found') return false;
-    throw error;
-  }
+  const found = mediaServer.getParticipant(room, identity);
+  return (await found.catch(ignoreCode('participant-not-found'))) !== undefined;
 }
 
 type Removal = {
@@ -339,10 +332,7 @@ export async function removeParticipant(
 }
 
 function isAbsence(error: unknown): boolean {
-  return (
-    error instanceof ServiceError &&
-    (error.code === 'participant-not-found' || error.code === 'room-not-found')
-  );
+  return hasCode(error, 'participant-not-found', 'room-not-found');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { hasCode, ServiceError } from '../../contract/errors.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import { isLongerThan, nameFault } from '../../contract/names.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
@@ -266,7 +266,7 @@ async function removeUnwanted(
     await mediaServer.deleteRoom(room);
     log.info({ room }, 'closed a room again, which was opened although it is closed');
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'room-not-found') throw error;
+    if (!hasCode(error, 'room-not-found')) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { type ErrorCode, hasCode, ServiceError } from '../../contract/errors.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
 import type { Room, RoomCreate, RoomPatch } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -55,7 +55,7 @@ export async function deleteRoom(deps: DeleteRoomDeps, name: string, kept?: Kept
   try {
     await deleteOpenRoom(deps, name);
   } catch (error) {
-    if (kept === undefined || !isRoomNotFound(error)) throw error;
+    if (kept === undefined || !hasCode(error, 'room-not-found')) throw error;
   }
 }
 
@@ -110,7 +110,7 @@ async function deleteOpenRoom(deps: MediaDeps, name: string): Promise<void> {
  * not list any more.
  */
 async function isGone({ mediaServer }: MediaDeps, name: string, error: unknown): Promise<boolean> {
-  if (isRoomNotFound(error)) return true;
+  if (hasCode(error, 'room-not-found')) return true;
   return gotNoResponse(error) && (await mediaServer.listRooms([name])).length === 0;
 }
 
@@ -203,7 +203,7 @@ async function openMarked(deps: CreateRoomDeps, name: string): Promise<RoomRecor
   try {
     return await markOpen(deps, name);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'storage-unavailable') throw error;
+    if (!hasCode(error, 'storage-unavailable')) throw error;
     const record = await Promise.resolve(deps.findRoomRecord({ room: name })).catch(() => undefined);
     if (!decideEntry(record, 'person', deps.clock.now()).isAllowed) throw error;
     deps.log.warn({ err: error }, 'a room could not be marked as open');
@@ -223,7 +223,7 @@ async function createUnlessClosing(
       return await createOnce(deps, request, { plan, listed });
     } catch (error) {
       // No response takes 3 s. Twice in a row, something else is wrong.
-      const isClosing = gotNoResponse(error) ? !hasWaited : isRoomNotFound(error);
+      const isClosing = gotNoResponse(error) ? !hasWaited : hasCode(error, 'room-not-found');
       if (!isClosing) throw error;
       hasWaited ||= gotNoResponse(error);
       listed = undefined;
@@ -249,10 +249,6 @@ export type CreateRoomDeps = MediaDeps &
 
 /** Pauses after each try. LiveKit returns a room that is being closed until it is closed. */
 const PAUSES_MS = [0, 25, 50, 100, 200, 400, 800] as const;
-
-function isRoomNotFound(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'room-not-found';
-}
 
 async function createOnce(
   { mediaServer }: MediaDeps,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ROLES, type Role } from '../../contract/choices.ts';
-import { ServiceError } from '../../contract/errors.ts';
+import { ignoreCode } from '../../contract/errors.ts';
 import { WAITING_ROOM_PREFIX } from '../../contract/names.ts';
 import { readMembers, readTexts } from '../../contract/unknown-value.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
@@ -115,7 +115,9 @@ export async function disconnectWaiting(
   { mediaServer }: { readonly mediaServer: Pick<MediaServer, 'removeParticipant'> },
   { room, identity }: Person,
 ): Promise<void> {
-  await mediaServer.removeParticipant(waitingRoomName(room), identity).catch(ignore('participant-not-found'));
+  await mediaServer
+    .removeParticipant(waitingRoomName(room), identity)
+    .catch(ignoreCode('participant-not-found'));
 }
 
 /** Disconnects everybody who waits for the room. */
@@ -123,11 +125,5 @@ export async function closeWaitingRoom(
   { mediaServer }: { readonly mediaServer: Pick<MediaServer, 'deleteRoom'> },
   room: string,
 ): Promise<void> {
-  await mediaServer.deleteRoom(waitingRoomName(room)).catch(ignore('room-not-found'));
-}
-
-function ignore(code: ServiceError['code']): (error: unknown) => void {
-  return (error) => {
-    if (!(error instanceof ServiceError) || error.code !== code) throw error;
-  };
+  await mediaServer.deleteRoom(waitingRoomName(room)).catch(ignoreCode('room-not-found'));
 }

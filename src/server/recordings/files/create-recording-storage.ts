@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { mkdir, open, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { ServiceError } from '../../../contract/errors.ts';
+import { hasCode } from '../../../contract/errors.ts';
 import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { FileUrls } from '../../webhooks/sender/sender.ts';
 import type { RecordingStores } from '../store.ts';
@@ -301,7 +301,7 @@ async function step(probe: Probe, kind: StepKind, { send, expected }: StepReques
       next: 'check what is between this service and the object storage',
     };
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'recording-storage-error') {
+    if (hasCode(error, 'recording-storage-error')) {
       const detail = `cannot ${kind.doing}: this service has no keys of the bucket`;
       return { status: 'fault', detail, next: NO_KEYS_STEP };
     }

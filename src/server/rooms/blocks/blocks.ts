@@ -4,7 +4,7 @@ import type {
   RoomBlockList,
   Block as WireBlock,
 } from '../../../contract/blocks.ts';
-import { ServiceError } from '../../../contract/errors.ts';
+import { hasCode, ServiceError } from '../../../contract/errors.ts';
 import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { nameFault } from '../../../contract/names.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
@@ -194,8 +194,7 @@ export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEve
 export function isBlockedJoin(findBlock: FindBlock, event: MediaEvent): boolean | Promise<boolean> {
   const subject = readJoin(event);
   if (subject === undefined) return false;
-  const isBlock = (error: unknown): boolean =>
-    error instanceof ServiceError && error.code === 'participant-blocked';
+  const isBlock = (error: unknown): boolean => hasCode(error, 'participant-blocked');
   try {
     return ensureNotBlocked(findBlock, subject)?.then(() => false, isBlock) ?? false;
   } catch (error) {
@@ -238,8 +237,7 @@ async function remove({ mediaServer, log }: RemoveBlockedDeps, subject: BlockSub
     await mediaServer.removeParticipant(room, identity);
     log.info({ room }, 'removed a blocked participant');
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'participant-not-found') return;
-    throw error;
+    if (!hasCode(error, 'participant-not-found')) throw error;
   }
 }
 

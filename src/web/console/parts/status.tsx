@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { SessionStatus as Value } from '../../../contract/choices.ts';
+import type { SessionStatus as StatusValue } from '../../../contract/choices.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import type { PostTranscription } from '../../../contract/transcription.ts';
 
@@ -15,7 +15,7 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   );
 }
 
-export function SessionStatus({ status }: { readonly status: Value }) {
+export function SessionStatus({ status }: { readonly status: StatusValue }) {
   return <Status tone={status === 'open' ? 'good' : 'neutral'}>{status}</Status>;
 }
 
