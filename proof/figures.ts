@@ -10,7 +10,7 @@ export type Figure = {
   readonly bound?: string;
   /** Whether the claim holds. Absent if nothing is claimed. */
   readonly holds?: boolean;
-  /** What is aimed at and not claimed, and whether it is reached. */
+  /** A goal that is aimed at and not claimed, and whether it is reached. */
   readonly goal?: string;
   readonly isReached?: boolean;
 };

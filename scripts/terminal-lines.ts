@@ -15,7 +15,7 @@ const README = `${ROOT}README.md`;
 const FIRST = 'rooms create demo';
 const JOIN = 'dev join demo ada';
 const COMMANDS = ['participants list demo', 'events list --room demo'] as const;
-/** Where a livekit-server that was built before is. */
+/** The place of a livekit-server that was built before. */
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 const home = await mkdtemp(join(tmpdir(), 'rtc-readme-'));
 const dev = start(['dev', '--port', '0', '--without', 'stt-live,stt-post,recorder']);

@@ -57,14 +57,14 @@ export async function untilWorking(isWorking: () => Promise<boolean>): Promise<n
   return Math.round(performance.now() - startedAt);
 }
 
-/** What a process is doing when it is killed. */
+/** The work of a process when it is killed. */
 export type KillState = {
   /** Begins the names of its figures. */
   readonly name: string;
   readonly slug: string;
 };
 
-/** What became of a kill. */
+/** The outcome of a kill. */
 export type AfterKill = {
   readonly figures: readonly Figure[];
   /** For the person who watches the run. */

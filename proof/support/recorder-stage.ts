@@ -48,7 +48,7 @@ export async function startRecorderStage(
 }
 
 type RecordedServer = {
-  /** Where the service listens for the events of the media server. */
+  /** The address at which the service listens for the events of the media server. */
   readonly port: number;
   readonly mediaServer: Parameters<typeof mediaServerSettings>[0];
 };

@@ -49,7 +49,7 @@ export async function runTool(command: string, args: readonly string[]): Promise
   if (code !== 0) throw new Error(`${command} ended with ${code}`);
 }
 
-/** What a build reads. The versions of all packages are in the lock file. */
+/** The files that a build reads. The versions of all packages are in the lock file. */
 const INPUTS = [
   'src',
   'bin',

@@ -1,4 +1,4 @@
-/** What `npm run house` measures. Without a limit, a figure is only printed. */
+/** A figure that `npm run house` measures. Without a limit, it is only printed. */
 export type Limit = {
   readonly what: string;
   /** The goal: at most this. */

@@ -191,7 +191,7 @@ export const parts: readonly Part[] = [
 ];
 
 type Packaged = {
-  /** What to install where it is no package of Debian. Default: the programs. */
+  /** The names to install where it is no package of Debian. Default: the programs. */
   readonly called?: string;
   /** Default: the names of the programs. */
   readonly debianPackages?: readonly string[];

@@ -16,7 +16,7 @@ import { runQuietly } from './run-command.ts';
 /** Options for building a part: how to report progress, and where the build tools are. */
 export type BuildOptions = Pick<GoInstallOptions, 'cacheDir' | 'onProgress' | 'env'>;
 
-/** What is built or fetched once, into the cache. */
+/** The parts that are built or fetched once, into the cache. */
 export interface Cached {
   /** Returns the path of its program or folder; undefined if it is not there. */
   readonly find: () => Promise<string | undefined>;

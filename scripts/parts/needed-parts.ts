@@ -7,7 +7,7 @@ import type { Part } from './prepare-parts.ts';
 /** The module that a test imports if it runs or reads what `npm run build` makes. */
 const BUILT = 'test/support/parts/built.ts';
 
-/** What has to be there before a test file can run. */
+/** The parts that have to be there before a test file can run. */
 export interface Needs {
   /** The parts whose fixtures it imports. */
   readonly parts: readonly Part[];

@@ -99,7 +99,7 @@ export const MAX_PLAN_BYTES = 32_768;
 export const PLAN_TRIGGERS = ['firstJoin', 'firstPublish', 'role:host'] as const;
 export type PlanTrigger = (typeof PLAN_TRIGGERS)[number];
 
-/** What a plan starts. */
+/** The kinds of work that a plan starts. */
 export const PLANNED_STARTS = ['recording', 'transcription'] as const;
 
 /** Why a plan closed a room. */

@@ -66,7 +66,7 @@ function ownLimit(description: string, example: number) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description, examples: [example] }));
 }
 
-/** What one key may have or do, beside the limits of the service. Those about rooms need `rooms`. */
+/** The limits of one key, beside those of the service. The ones about rooms need `rooms`. */
 const ownLimits = Type.Object(
   {
     webhooks: ownLimit('Webhooks that it may register', 5),
@@ -171,7 +171,7 @@ export const KeyListSchema = Type.Object(
 );
 export type KeyList = Static<typeof KeyListSchema>;
 
-/** What one API key may have only so many of. */
+/** The things of which one API key may have only so many. */
 export const LIMITED_KINDS = ['webhooks', 'plans', 'vocabularies', 'blocks'] as const;
 export type LimitedKind = (typeof LIMITED_KINDS)[number];
 

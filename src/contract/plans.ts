@@ -44,7 +44,7 @@ const at = Type.Optional(
   }),
 );
 
-/** What POST /v1/rooms takes besides the settings of LiveKit: the same as a plan, for that room only. */
+/** POST /v1/rooms takes these besides the settings of LiveKit: the same as a plan, for that room only. */
 export const roomPlanFields = {
   opensAt: Type.Optional(
     Type.String({
@@ -175,7 +175,7 @@ export const PlanSchema = Type.Object(
 );
 export type Plan = Static<typeof PlanSchema>;
 
-/** What a plan sets, without the rooms that it is for. */
+/** The settings of a plan, without the rooms that it is for. */
 export type PlanSettings = Omit<PlanPut, 'room' | 'prefix'>;
 
 export const PlanListQuery = Type.Object(

@@ -54,7 +54,7 @@ export const ForgetWordsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** What the audit log has in place of an erased identity; the beginning of every pseudonym. */
+/** The audit log has this in place of an erased identity; it is the beginning of every pseudonym. */
 export const ERASED = 'erased';
 
 const ErasedTracesSchema = Type.Object(

@@ -127,7 +127,7 @@ export const readSpans = (slot: number): readonly string[] | undefined => {
   }
 };
 
-/** Where the first and the last day of a span stand in its five digits. */
+/** The places of the first and the last day of a span in its five digits. */
 const DAY_OFFSETS = [1, 3] as const;
 
 /** The indices of codes without a span. */

@@ -22,7 +22,7 @@ export type MatchPart = {
   readonly found: string | number;
 };
 
-/** What was compared: everything; at least both names and the birth date; at least both names; or less. */
+/** The extent of the comparison: everything; at least both names and the birth date; at least both names; or less. */
 export type MatchExtent = 'all' | 'names-and-date' | 'names' | 'some';
 
 export type Match = {

@@ -6,13 +6,13 @@ import { daysInMonth } from './calendar-date.ts';
 import { BASE64URL_DIGITS, DIGIT_VALUES, SLOTS_OF_PART, type Symbols } from './packed-symbols.ts';
 import { dateDigits } from './unpack-codes.ts';
 
-/** What is not packed in symbols. */
+/** The parts that are not packed in symbols. */
 export type KnownOfPlaces = {
   /** The abbreviations of all provinces, two letters each. */
   readonly provinces: string;
   /** Days that are in no span, as unpackDates returns them: of later names, and on which undated places were gone. */
   readonly dates: readonly number[];
-  /** By part: the names of all periods, and those in other languages, as {@link createNameReader} reads them. */
+  /** The names of all periods by part, and those in other languages, as {@link createNameReader} reads them. */
   readonly names: readonly string[];
   readonly aliases: readonly string[];
   /**
@@ -87,7 +87,7 @@ const createReaders = ({ addKind }: Symbols, { provinces, dates }: KnownOfPlaces
   isFollowed: addKind({ below: 2 }),
 });
 
-/** What a name differs in from the one before it: a bit for each. */
+/** The parts in which a name differs from the one before it: a bit for each. */
 const CHANGED = { name: 1, province: 2, span: 4 } as const;
 
 /** The number of periods of a place whose days do not follow from its spans. */

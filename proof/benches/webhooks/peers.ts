@@ -38,7 +38,7 @@ type PeerDeps = {
   /** Sends one webhook. */
   readonly send: Send;
   readonly concurrency: number;
-  /** What a job has to know. */
+  /** The knowledge that a job needs. */
   readonly payload: object;
 };
 

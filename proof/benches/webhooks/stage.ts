@@ -63,7 +63,7 @@ export async function postgresDatabase(): Promise<Database> {
   };
 }
 
-/** What a database has: rows of all tables, and bytes with its indexes. */
+/** The size of a database: rows of all tables, and bytes with its indexes. */
 export type Stored = { readonly rows: number; readonly bytes: number };
 
 export async function measureStored({ options }: Database): Promise<Stored> {

@@ -60,7 +60,7 @@ export async function startRestartable(
   };
 }
 
-/** Who calls the service in one stage. */
+/** The caller of the service in one stage. */
 export type Calling = {
   readonly name: string;
   readonly seconds: number;

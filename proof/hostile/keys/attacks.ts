@@ -9,7 +9,7 @@ import { createSignedClient, type ServiceResponse, type SignedClient } from '../
 type Asked = readonly [method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object];
 
 type Attack = {
-  /** What the body of POST /v1/keys has, beside the name. */
+  /** The members of the body of POST /v1/keys, beside the name. */
   readonly key: { readonly scopes: readonly string[]; readonly rooms?: readonly string[] };
   readonly inFlight: number;
   /** Returns what the following requests need. */

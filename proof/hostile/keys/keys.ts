@@ -135,7 +135,7 @@ type Watched<Result> = {
   readonly stage: Stage;
   /** Durations of LiveKit's events until they were acknowledged. */
   readonly events: readonly number[];
-  /** What went wrong for others. */
+  /** The faults that others saw. */
   readonly failures: readonly string[];
   readonly result: Result;
 };

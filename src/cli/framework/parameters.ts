@@ -27,7 +27,7 @@ type Completes = Listed | 'profiles' | 'events' | 'files';
 /** Kinds of objects that can be chosen from a list. */
 export type Picked = Listed | 'profiles';
 
-/** Where a value comes from: typed, also from stdin with `-`, or also from a file with `@file`. */
+/** The sources of a value: typed, also from stdin with `-`, or also from a file with `@file`. */
 type Source = 'typed' | 'typed-or-stdin' | 'typed-or-file';
 
 /** One argument or option; T is the type of the command's input. */

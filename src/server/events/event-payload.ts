@@ -31,7 +31,7 @@ export type EventSubject = {
     readonly closesAt: string;
     readonly secondsLeft: number;
   };
-  /** What a plan could not start. */
+  /** The work that a plan could not start. */
   readonly planned?: {
     readonly starts: 'recording' | 'transcription';
     readonly error: { readonly code: string; readonly message: string };

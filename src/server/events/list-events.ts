@@ -23,7 +23,7 @@ export type EventsQuery = {
   readonly rooms?: RoomPrefixes | undefined;
   readonly types?: readonly EventType[] | undefined;
   readonly limit: number;
-  /** By default that of the cursor; oldest without one. */
+  /** The default is the order of the cursor; oldest without one. */
   readonly order?: EventOrder | undefined;
   /** Maximum seconds to wait for an event when there is none. */
   readonly waitSeconds: number;

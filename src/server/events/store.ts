@@ -183,7 +183,7 @@ export type EventContext = LockedRooms & {
   readonly tracks: readonly PublishedTrack[];
   /** Participants present in each room. An empty room is not in the map. */
   readonly presentCounts: ReadonlyMap<string, number>;
-  /** What each of the starters has started in the minute, counted no further than to the maximum; in their order. */
+  /** The numbers of joins and tracks of each starter in its minute, counted no further than to the maximum; in their order. */
   readonly starts: readonly Starts[];
   /** When the events that are stored already happened, by their sourceIds. */
   readonly knownInstants: ReadonlyMap<string, number>;
@@ -209,7 +209,7 @@ export type RoomSession = {
   readonly endedAt: number | null;
   /** The sequence number of the room's last event. */
   readonly sequence: number;
-  /** What is known of the room's metadata: see event-payload.ts. When a session is saved, null keeps what is stored. */
+  /** The room's metadata as far as it is known: see event-payload.ts. When a session is saved, null keeps what is stored. */
   readonly metadata: string | null;
 };
 

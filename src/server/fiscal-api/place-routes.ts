@@ -172,7 +172,7 @@ function foundPlaceResponse({ place, history, successors, frazioni }: PlaceWithH
   };
 }
 
-/** What a place of a list has with details. */
+/** The members that a place of a list has with details. */
 function placeDetails(
   code: string,
   { details }: { readonly details?: string | undefined },

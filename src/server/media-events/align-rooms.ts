@@ -130,7 +130,7 @@ async function roomsWithTranscription(
 
 type StoredRoom = {
   readonly session: RoomSession | undefined;
-  /** What is stored of a room that is closed to somebody. */
+  /** The record of a room that is closed to somebody. */
   readonly closedRecord: RoomRecord | undefined;
 };
 

@@ -52,7 +52,7 @@ export function findTold(
   return isWithheld(session) && entrant === 'helper' ? undefined : tell(session);
 }
 
-/** Told once for each time that the room was closed. */
+/** The event is told once for each time that the room was closed. */
 export function refusedJoinEvent(
   { room, closedAt, closedUntil }: RoomRecord,
   participant: { readonly sid: string; readonly identity: string; readonly name: string },

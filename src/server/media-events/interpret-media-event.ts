@@ -80,7 +80,7 @@ export async function interpretMediaEvent(
   return { ...told, domainEvents };
 }
 
-/** Who enters with the event. What comes without a person, such as the room itself, is the doing of a helper. */
+/** Returns who enters with the event. Whatever comes without a person, such as the room itself, is the doing of a helper. */
 function toEntrant({ type, participant }: MediaEvent): Entrant {
   if (type !== 'participant_joined' || participant === undefined) return 'helper';
   const { kind, isHidden } = participant;
@@ -130,7 +130,7 @@ async function interpretTold(
   }
 }
 
-/** By less, a join may seem to follow the end of its room: the clocks differ, or the end has a whole second. */
+/** A join may seem to follow the end of its room by less than this: the clocks differ, or the end has a whole second. */
 const CLOCKS_APART_MS = 5_000;
 
 async function join(

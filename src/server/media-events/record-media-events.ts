@@ -118,7 +118,7 @@ function collectSubjects(events: readonly MediaEvent[], now: number): EventSubje
   };
 }
 
-/** Whose joins or tracks in this minute the event depends on. */
+/** Returns the starter whose joins or tracks in this minute the event depends on. */
 function toStarter({ type, room, participant, ...event }: MediaEvent, now: number): readonly Starter[] {
   if (room === undefined || participant === undefined) return [];
   const isJoin = type === 'participant_joined';

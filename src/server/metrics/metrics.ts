@@ -133,7 +133,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
   };
 }
 
-/** What is counted and timed at each call, request or attempt. */
+/** The metrics that count and time each call, request or attempt. */
 function createInstruments(registry: Registry) {
   const registers = [registry];
   const requests = new Histogram({

@@ -93,7 +93,7 @@ type KnownNames = { readonly names: readonly string[]; readonly at: number };
 
 type NameSource = Pick<ListRoomsDeps, 'mediaServer' | 'store'>;
 
-/** What the lists of all rooms have read, for other callers. */
+/** The last reads of the lists of all rooms, for other callers. */
 export type SharedRooms = {
   /** Returns the names of all rooms in order. Callers during a read share it. */
   readonly readNames: (source: NameSource) => Promise<KnownNames & KnownRooms>;

@@ -108,7 +108,7 @@ export async function rememberSettings(
 type Remembering = {
   readonly request: RoomCreate;
   readonly record: RoomRecord | undefined;
-  /** What is planned for this room, as JSON text. */
+  /** The plan for this room alone, as JSON text. */
   readonly plan?: string | null | undefined;
 };
 

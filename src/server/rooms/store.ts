@@ -43,7 +43,7 @@ export type BlockQuery = {
   readonly limit: number;
 };
 
-/** What the service itself knows of a room, by its name: this outlives the session. */
+/** The service's own knowledge of a room, by its name: it outlives the session. */
 export type RoomRecord = RoomSettingsKept & {
   readonly room: string;
   /**
@@ -66,7 +66,7 @@ export type RoomSettingsKept = {
   readonly emptyTimeout: number | null;
   readonly departureTimeout: number | null;
   readonly metadata: string | null;
-  /** What POST /v1/rooms has planned for this room, as JSON text; null for nothing. */
+  /** The plan that POST /v1/rooms has made for this room, as JSON text; null for none. */
   readonly plan: string | null;
 };
 
@@ -153,7 +153,7 @@ export type PlannedRoom = {
   readonly triggeredAt: number | null;
 };
 
-/** What events say about a planned room. */
+/** The presence in a planned room, as events report it. */
 export type PlannedPresence = Pick<
   PlannedRoom,
   'sid' | 'room' | 'createdAt' | 'startedAt' | 'aloneSince' | 'dueAt'

@@ -57,7 +57,7 @@ export function computeSessionUsage(
 type UsageTime = {
   /** End of what still lasts. */
   readonly now: number;
-  /** Of a session that was counted before, only the days from `since` on are computed; it has its key already. */
+  /** Only the days from `since` on are computed of a session that was counted before; it has its key already. */
   readonly continued: { readonly since: number; readonly keyId: string } | undefined;
 };
 

@@ -20,7 +20,7 @@ export function insertParcel(parcel: Parcel, condition: RawBuilder<unknown>): Ra
     where ${condition}`;
 }
 
-/** What the list of a parcel has of each delivery, in this order. Names would take half of its bytes. */
+/** The columns of a delivery that the list of a parcel has, in this order. Names would take half of its bytes. */
 const LISTED = ['id', 'webhookId', 'eventId', 'eventName', 'createdAt'] as const;
 
 type Listed = Pick<NewDelivery, (typeof LISTED)[number]>;

@@ -180,7 +180,7 @@ type ToggleProps = {
   readonly isOff?: boolean;
   readonly isDisabled?: boolean;
   readonly badge?: number;
-  /** What the badge counts. */
+  /** The number on the badge. */
   readonly counts?: string;
   readonly onClick: () => void;
 };

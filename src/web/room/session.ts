@@ -49,7 +49,7 @@ export type WaitingPerson = {
   readonly waitingSince: string;
 };
 
-/** Who waits to be admitted, and whether the room has a lobby. */
+/** The people who wait to be admitted, and whether the room has a lobby. */
 export async function readWaiting(
   invitation: Invitation,
 ): Promise<{ readonly lobby: boolean; readonly waiting: readonly WaitingPerson[] }> {

@@ -124,7 +124,7 @@ export const commands: readonly Command[] = [listEvents, tail];
 
 type Reading = {
   readonly filter: EventFilter;
-  /** By default that of the cursor. */
+  /** The default is the order of the cursor. */
   readonly order: 'newest' | undefined;
   readonly limit: number;
   readonly cursor: string | undefined;

@@ -9,7 +9,7 @@ const SECTIONS: readonly HelpSection[] = [
   'Settings and help',
 ];
 
-/** What `rtc --help` shows, in this order: it fits a terminal of 24 lines. */
+/** The content of `rtc --help`, in this order: it fits a terminal of 24 lines. */
 const CORE = [
   'dev',
   'rooms',

@@ -143,7 +143,7 @@ const livekitServer: GoProgram = {
   version: livekitServerVersion,
 };
 
-/** Where to search for a media server: PATH of `env`, then the cache. */
+/** The folders in which a media server is searched: PATH of `env`, then the cache. */
 interface LivekitSearch {
   readonly env: NodeJS.ProcessEnv;
   readonly cacheDir: string;

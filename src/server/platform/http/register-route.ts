@@ -100,7 +100,7 @@ function buildFastifySchema({ operationId, tag, summary, description, ...route }
 
 type Check = (value: unknown) => { readonly value: unknown } | { readonly error: ServiceError };
 
-/** By the names that Fastify has for the parts of a request. */
+/** The keys are Fastify's names of the parts of a request. */
 type RouteChecks = Readonly<Partial<Record<'params' | 'querystring' | 'body', Check>>>;
 
 function compileChecks({ params, query = NO_PARAMETERS, body, checksBodyItself }: Route): RouteChecks {

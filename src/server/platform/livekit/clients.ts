@@ -41,7 +41,7 @@ type ClientSettings = {
   readonly timeouts: Timeouts;
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** Told the time of day that each response has. */
+  /** It is called with the time of day that each response has. */
   readonly mediaClock?: Pick<MediaClock, 'observeResponse'> | undefined;
 };
 
@@ -364,9 +364,9 @@ function isHidden(bytes: Buffer, from: number, to: number): boolean {
 
 type Field = {
   readonly field: number;
-  /** Of a number: its value, if it is small. */
+  /** The value of a number, if it is small. */
   readonly value: number;
-  /** Of a text or a message: where it is. */
+  /** The place of a text or of a message. */
   readonly start: number;
   readonly end: number;
 };

@@ -32,7 +32,7 @@ type Framed = {
   /** The path of the page. */
   readonly path: string;
   readonly main: string;
-  /** What stands beside the text where a window is wide; otherwise its headings. */
+  /** The content beside the text where a window is wide; by default the headings of the text. */
   readonly beside?: string;
   /** The file of a page that was written as Markdown. */
   readonly source?: string;

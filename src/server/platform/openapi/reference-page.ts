@@ -70,7 +70,7 @@ const DocumentSchema = Type.Object(
   { additionalProperties: true },
 );
 
-/** What the build makes of docs. */
+/** The output of the build for docs. */
 type BuiltGuide = { readonly guides: readonly GuidePage[]; readonly forModels: string };
 
 /** Everything that the pages are made of. */
@@ -118,7 +118,7 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
   ];
 }
 
-/** What the pages load: scripts, styles and what their search reads. */
+/** The files that the pages load: scripts, styles and the index of their search. */
 function partRoutes(folder: string, readContents: () => Promise<Contents>): readonly Route[] {
   return [
     ...['start.js', 'site.js', 'search.js', 'reference.css'].map((name) =>

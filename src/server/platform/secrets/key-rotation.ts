@@ -39,9 +39,9 @@ export type SealedRow<Stores> = {
   readonly replace: (stores: Stores, sealed: readonly string[]) => Promise<boolean>;
 };
 
-/** Where secrets are stored. Several have the same box. */
+/** A place in which secrets are stored. Several places have the same box. */
 export type SealedSecrets<Stores> = {
-  /** What the rows are, as the log names them, such as `webhooks`. */
+  /** The name of the rows in the log, such as `webhooks`. */
   readonly name: string;
   readonly list: (stores: Stores, now: number) => Promise<readonly SealedRow<Stores>[]>;
 };

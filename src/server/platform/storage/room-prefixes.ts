@@ -15,7 +15,7 @@ export function beginsWith(column: RawBuilder<unknown>, prefixes: RoomPrefixes):
   return sql<boolean>`(${sql.join(ranges, sql` or `)})`;
 }
 
-/** What a list reads: the table, its key, and its column with the names of rooms. */
+/** The parts of a table that a list reads: its name, its key, and its column with the names of rooms. */
 export type ListedTable = { readonly table: string; readonly key: string; readonly room: string };
 
 /** Rows of a key that are found by their room, and sorted. Of more, one in so many of the others is its own. */

@@ -5,7 +5,7 @@ export type StorageError = {
   readonly status: number;
   readonly code: string | undefined;
   readonly bucket: string;
-  /** What has the keys. */
+  /** The holder of the keys. */
   readonly keys: KeyHolder;
 };
 

@@ -278,7 +278,7 @@ async function readKeys(storage: ObjectStorage): Promise<BucketKeys> {
   }
 }
 
-/** What to do when no keys of the bucket were found. */
+/** The advice when no keys of the bucket were found. */
 export const NO_KEYS_STEP = 'set S3_ACCESS_KEY and S3_SECRET_KEY, or give this service a role';
 
 async function openKeyChain({ region }: ObjectStorage): Promise<() => Promise<BucketKeys>> {

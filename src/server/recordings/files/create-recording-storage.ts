@@ -285,7 +285,7 @@ type StepRequest = {
   readonly expected?: string;
 };
 
-/** What a step works on. */
+/** The file that a step works on. */
 type Probe = { readonly location: FileLocation; readonly keys: KeyHolder };
 
 async function step(probe: Probe, kind: StepKind, { send, expected }: StepRequest): StepResult {

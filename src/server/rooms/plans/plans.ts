@@ -190,7 +190,7 @@ type SavedPlan = {
   readonly ignored: readonly string[];
 };
 
-/** What a room gets when it is opened. */
+/** The settings that a room gets when it is opened. */
 const FIELDS_OF_OPENING = [
   'emptyTimeout',
   'maxParticipants',

@@ -30,7 +30,7 @@ export type HotwordFiles = { readonly tokens: string; readonly bpeVocab: string 
 
 export const ABOUT_FILE = 'model.json';
 
-/** What the model.json of an installed model says. */
+/** The content of the model.json of an installed model. */
 type About = {
   readonly languages: readonly string[];
   /** False when no published SHA-256 proved its files. */

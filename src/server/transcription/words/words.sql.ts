@@ -106,7 +106,7 @@ const COLUMNS = sql`segments."id", segments."transcriptionId", segments."trackId
   segments."name", segments."text", segments."language", segments."startedAt", segments."endedAt",
   segments."confidence", segments."overlapMs", segments."searchKey"`;
 
-/** What the index knows only roughly. The room is compared when the hits are described. */
+/** The conditions that the index knows only roughly. The room is compared when the hits are described. */
 function toFilter(
   dialect: Connection['dialect'],
   { query: { language, since, until }, transcriptionIds }: WordSearch,

@@ -9,7 +9,7 @@ export const DELIVERY_LEASE_MS = 12_000;
 /** A claim of an instance to deliveries, as a delivery stores it. */
 export type DeliveryLease = { readonly leaseOwner: string; readonly leaseUntil: number };
 
-/** What the capacity for a webhook depends on. */
+/** The part of a webhook on which the capacity for it depends. */
 export type LeasedWebhook = Pick<Webhook, 'id' | 'ordering'>;
 
 /** The dispatcher of this instance, as the code that stores deliveries sees it. */

@@ -133,7 +133,7 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
   #size = 0;
   #interimResponses = 0;
   #statusCode: number | null = null;
-  /** Where the receiver redirects to, in words. */
+  /** The target of the receiver's redirect, in words. */
   #redirect: string | null = null;
   #coding: string | undefined;
   #controller: Dispatcher.DispatchController | undefined;

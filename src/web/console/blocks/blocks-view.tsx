@@ -11,7 +11,7 @@ import { Ago, Clock } from '../parts/time.tsx';
 
 const PAGE_SIZE = 200;
 
-/** Who is kept out of which room. */
+/** The view lists who is kept out of which room. */
 export function Blocks() {
   return (
     <ListView

@@ -10,7 +10,7 @@ import { Empty, Loading, View } from '../parts/view.tsx';
 
 type Subject = { readonly kind: SubjectKind; readonly id: string };
 
-/** What happened to a room, session, recording, delivery or request: the timeline of `rtc explain`. */
+/** The view shows the timeline of `rtc explain` for a room, session, recording, delivery or request. */
 export function ExplainView({ kind, id }: Subject) {
   const { data, error, refetch } = useQuery({
     queryKey: [...KEYS.explanations(), kind, id],
@@ -66,7 +66,7 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
 
 type TroublesProps = { readonly troubles: readonly string[]; readonly next: readonly NextStep[] };
 
-/** What is wrong, and the steps to take. */
+/** The view shows what is wrong, and the steps to take. */
 function Troubles({ troubles, next }: TroublesProps) {
   return (
     <>

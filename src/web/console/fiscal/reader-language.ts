@@ -8,7 +8,7 @@ type Language = keyof typeof messages;
  */
 export const READER_LANGUAGE: Language = /^it\b/i.test(navigator.language) ? 'it' : 'en';
 
-/** What the commands need to print the same language. */
+/** The option with which commands print the same language. */
 export const LANG_OPTION: readonly string[] = READER_LANGUAGE === 'it' ? ['--lang', 'it'] : [];
 
 /** Returns a text of the forms in the language of the reader. */

@@ -127,7 +127,7 @@ function RevokeButton({ apiKey: { id, name, status } }: { readonly apiKey: Key }
   );
 }
 
-/** What the fields of a new key contain. */
+/** The texts in the fields of a new key. */
 type Draft = {
   readonly name: string;
   readonly scopes: readonly Scope[];

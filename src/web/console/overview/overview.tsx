@@ -27,7 +27,7 @@ const MOST_SESSIONS = 1_000;
 /** A session that goes on causes no event. */
 const REFRESH_MS = 30_000;
 
-/** What runs now, what is wrong, and the figures of a period. */
+/** The view shows what runs now, what is wrong, and the figures of a period. */
 export function Overview() {
   const [period, setPeriod] = usePeriod();
   const facts = useFacts(period.ms);

@@ -15,7 +15,7 @@ export type Bar = {
 };
 
 type Props = {
-  /** What is counted, for who does not see the bars. */
+  /** The noun for what is counted, for readers who do not see the bars. */
   readonly label: string;
   readonly bars: readonly Bar[];
   readonly format?: (value: number) => string;

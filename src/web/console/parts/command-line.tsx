@@ -16,7 +16,7 @@ type Props = {
   readonly isOffline?: boolean;
 };
 
-/** What is read aloud of the button, which the view of another language replaces. */
+/** The text that is read aloud of the button, which the view of another language replaces. */
 export const CopyWords = createContext({ copy: 'Copy', copied: 'Copied' });
 
 /** The command that does the same as the view or the button beside it, to copy. */

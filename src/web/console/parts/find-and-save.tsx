@@ -7,7 +7,7 @@ import { useDebounced } from './use-pages.ts';
 export type Cells<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>;
 
 type Props<Row> = {
-  /** What the list has, such as `events`; also the name of the file. */
+  /** The noun for the rows of the list, such as `events`; also the name of the file. */
   readonly what: string;
   readonly text: string;
   readonly onText: (text: string) => void;

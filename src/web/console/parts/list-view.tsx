@@ -11,7 +11,7 @@ type Page<Row> = { readonly items: readonly Row[]; readonly nextCursor: string |
 
 type Props<Row> = {
   readonly title: string;
-  /** What the list has, such as `plans`. */
+  /** The noun for the rows of the list, such as `plans`. */
   readonly what: string;
   readonly command: string;
   readonly actions?: ReactNode;

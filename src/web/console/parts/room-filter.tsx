@@ -1,5 +1,5 @@
 type Props = {
-  /** What the list has, such as `events`. */
+  /** The noun for the rows of the list, such as `events`. */
   readonly what: string;
   readonly value: string;
   readonly onChange: (room: string) => void;

@@ -17,7 +17,7 @@ const MINUTE_WORDS: Readonly<Record<(typeof MINUTES)[number], string>> = {
   emptyTimeout: 'Closed when empty, minutes',
 };
 
-/** What the fields of a plan contain; an empty one is not planned. */
+/** The texts in the fields of a plan; an empty one is not planned. */
 type Draft = {
   readonly planId: string;
   readonly kind: 'room' | 'prefix';

@@ -12,7 +12,7 @@ import { PlanButton } from './plan-dialog.tsx';
 
 const PAGE_SIZE = 100;
 
-/** What is planned for rooms, by a name or by the beginning of names. */
+/** The view lists plans for rooms, by a name or by the beginning of names. */
 export function Plans() {
   return (
     <ListView

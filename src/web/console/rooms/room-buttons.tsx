@@ -154,7 +154,7 @@ type Reopening = {
 
 const HOUR_MS = 3_600_000;
 
-/** Who can open the room again. Each has every member, so that it replaces a former choice. */
+/** The people who can open the room again. Each choice has every member, so that it replaces a former one. */
 const REOPENINGS: readonly [Reopening, ...Reopening[]] = [
   { text: 'Whoever has a token can open it again', options: [], forMs: undefined, reopen: undefined },
   { text: 'Keep it closed for an hour', options: ['--until', '1h'], forMs: HOUR_MS, reopen: undefined },

@@ -123,7 +123,7 @@ function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
   ];
 }
 
-/** What the fields of a new room contain. An empty one is left to the service. */
+/** The texts in the fields of a new room. An empty one is left to the service. */
 type Draft = {
   readonly name: string;
   readonly maxParticipants: string;

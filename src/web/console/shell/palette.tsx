@@ -30,7 +30,7 @@ const COMMANDS: readonly Entry[] = [
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** What the beginning of an id says about where it is shown. */
+/** The views in which ids are shown, by the beginning of the id. */
 const IDS: readonly (readonly [beginning: RegExp, text: string, path: (id: string) => string])[] = [
   [/^wh_/, 'Webhook', (id) => `/webhooks/${id}`],
   [/^dlv_/, 'What happened to delivery', (id) => `/explain/delivery/${id}`],

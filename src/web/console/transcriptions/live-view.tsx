@@ -14,7 +14,7 @@ import { Empty, Loading, View } from '../parts/view.tsx';
 
 const PAGE_SIZE = 100;
 
-/** What is and was said in all rooms: their live transcriptions, the newest first. */
+/** The view lists the live transcriptions of all rooms, the newest first. */
 export function LiveTranscriptions() {
   const { read } = useAddress();
   const [, navigate] = useLocation();

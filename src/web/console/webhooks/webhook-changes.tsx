@@ -16,7 +16,7 @@ import { askForDraft } from '../parts/draft-fields.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { Status } from '../parts/status.tsx';
 
-/** What the dialogs of a webhook ask for. No event means all. */
+/** The draft of a webhook that the dialogs ask for. No event means all. */
 type Draft = {
   readonly url: string;
   readonly events: readonly EventType[];

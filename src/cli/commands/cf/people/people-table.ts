@@ -8,7 +8,7 @@ import { printStatus } from '../../../terminal/terminal.ts';
 import type { TableHead } from '../files/each-table-row.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What each row is for: a code is made of all data, and compared with what there is of them. */
+/** The purpose of each row: a code is made of all data, and compared with what there is of them. */
 export type Purpose = 'generate' | 'match';
 
 /** Returns a function that says whether a row names the columns that the purpose needs. */

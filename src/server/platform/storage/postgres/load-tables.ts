@@ -16,7 +16,7 @@ export type TableSource = {
   readRows(table: string): Iterable<PlainRow>;
 };
 
-/** What the schema in PostgreSQL has that a source does not. */
+/** The parts of the schema in PostgreSQL that a source does not have. */
 export type TableTarget = {
   readonly url: string;
   /** Tables that have rows in every database. */
