@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { LockedName, RowColumns, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import { registrationsVersion } from '../webhooks/webhooks.sql.ts';
@@ -145,27 +145,26 @@ const countTracks = sql`
   select coalesce(sum((select count(*) from (${tracksOfConnection}) as published)), 0)
   from (${connections}) as connection`;
 
-/** Every column of a record. One that is forgotten does not compile, because neither reads nor inserts would have it. */
-function allColumns<Row>(
-  columns: Readonly<Record<keyof Row & string, true>>,
-): readonly (keyof Row & string)[] {
-  return Object.keys(columns) as (keyof Row & string)[];
-}
+/** The columns of the records with their types. One that is forgotten does not compile: neither reads nor inserts would have it. */
+export const ROOM_TYPES: Required<RowColumns<RoomSession>> = {
+  ...{ sid: 'text', name: 'text', createdAt: 'integer', startedAt: 'integer', endedAt: 'integer' },
+  ...{ sequence: 'integer', metadata: 'text' },
+};
 
-export const ROOM_COLUMNS = allColumns<RoomSession>({
-  ...{ sid: true, name: true, createdAt: true, startedAt: true, endedAt: true },
-  ...{ sequence: true, metadata: true },
-});
+export const PARTICIPANT_TYPES: Required<RowColumns<ParticipantSession>> = {
+  ...{ sid: 'text', roomSid: 'text', identity: 'text', name: 'text', role: 'text' },
+  ...{ joinedAt: 'integer', leftAt: 'integer', metadata: 'text', accessRole: 'text' },
+  ...{ untoldUntil: 'integer', keyId: 'text' },
+};
 
-export const PARTICIPANT_COLUMNS = allColumns<ParticipantSession>({
-  ...{ sid: true, roomSid: true, identity: true, name: true, role: true, joinedAt: true, leftAt: true },
-  ...{ metadata: true, accessRole: true, untoldUntil: true, keyId: true },
-});
+export const TRACK_TYPES: Required<RowColumns<PublishedTrack>> = {
+  ...{ sid: 'text', participantSid: 'text', roomSid: 'text', track: 'text', publishedAt: 'integer' },
+  ...{ unpublishedAt: 'integer', untoldUntil: 'integer' },
+};
 
-export const TRACK_COLUMNS = allColumns<PublishedTrack>({
-  ...{ sid: true, participantSid: true, roomSid: true, track: true, publishedAt: true },
-  ...{ unpublishedAt: true, untoldUntil: true },
-});
+export const ROOM_COLUMNS = Object.keys(ROOM_TYPES) as (keyof RoomSession)[];
+const PARTICIPANT_COLUMNS = Object.keys(PARTICIPANT_TYPES);
+const TRACK_COLUMNS = Object.keys(TRACK_TYPES);
 
 /** Whether a row is a participant who has joined and not left. */
 export const isPresent = sql`role = 'participant' and "leftAt" is null and "joinedAt" is not null`;

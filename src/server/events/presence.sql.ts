@@ -5,9 +5,10 @@ import type { Connection } from '../schema/tables.ts';
 import {
   isPresent,
   lockAndRead,
-  PARTICIPANT_COLUMNS,
+  PARTICIPANT_TYPES,
   ROOM_COLUMNS,
-  TRACK_COLUMNS,
+  ROOM_TYPES,
+  TRACK_TYPES,
 } from './event-context.sql.ts';
 import type {
   ChangedPresence,
@@ -148,17 +149,9 @@ async function saveRooms({ db, dialect }: Connection, sessions: readonly RoomSes
 function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Statement<unknown> {
   const rows = dialect.rows(
     sessions.map((session) => ({ ...session, name: sanitizeText(session.name) })),
-    {
-      sid: 'text',
-      name: 'text',
-      createdAt: 'integer',
-      startedAt: 'integer',
-      endedAt: 'integer',
-      sequence: 'integer',
-      metadata: 'text',
-    },
+    ROOM_TYPES,
   );
-  const columns = columnList(ROOM_COLUMNS);
+  const columns = columnList(Object.keys(ROOM_TYPES));
   return {
     name: 'save-rooms',
     // With `where true` SQLite does not take the following `on` for that of a join.
@@ -188,21 +181,9 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
       metadata: session.metadata && sanitizeText(session.metadata),
       accessRole: session.accessRole && sanitizeText(session.accessRole),
     })),
-    {
-      sid: 'text',
-      roomSid: 'text',
-      identity: 'text',
-      name: 'text',
-      role: 'text',
-      joinedAt: 'integer',
-      leftAt: 'integer',
-      metadata: 'text',
-      accessRole: 'text',
-      untoldUntil: 'integer',
-      keyId: 'text',
-    },
+    PARTICIPANT_TYPES,
   );
-  const columns = columnList(PARTICIPANT_COLUMNS);
+  const columns = columnList(Object.keys(PARTICIPANT_TYPES));
   return {
     name: 'save-participants',
     sql: sql`
@@ -339,16 +320,8 @@ async function saveTracks({ db, dialect }: Connection, tracks: readonly Publishe
 }
 
 function savedTracks(dialect: SqlDialect, tracks: readonly PublishedTrack[]): Statement<unknown> {
-  const rows = dialect.rows(tracks, {
-    sid: 'text',
-    participantSid: 'text',
-    roomSid: 'text',
-    track: 'text',
-    publishedAt: 'integer',
-    unpublishedAt: 'integer',
-    untoldUntil: 'integer',
-  });
-  const columns = columnList(TRACK_COLUMNS);
+  const rows = dialect.rows(tracks, TRACK_TYPES);
+  const columns = columnList(Object.keys(TRACK_TYPES));
   return {
     name: 'save-tracks',
     // With `where true` SQLite does not take the following `on` for that of a join.
