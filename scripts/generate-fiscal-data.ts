@@ -4,15 +4,15 @@
  *
  * Each block is one ASCII string. Engines keep a source file with only such characters at one byte a character, and load a
  * string literal faster than an array of the same content. There are no escapes, because bundlers would replace them by
- * characters. src/fiscal/code-table.ts and src/fiscal/place-records.ts, which read the blocks, describe their layout.
+ * characters. src/fiscal/code-table.ts and src/fiscal/geography/place-records.ts, which read the blocks, describe their layout.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
+import { createPlaceReader, unpackRanks } from '../src/fiscal/geography/unpack-places.ts';
+import { unpackPostalCodes } from '../src/fiscal/geography/unpack-postal-codes.ts';
 import type { Packed } from '../src/fiscal/packed-symbols.ts';
 import { createCodeReader, dateDigits, unpackDates } from '../src/fiscal/unpack-codes.ts';
-import { createPlaceReader, unpackRanks } from '../src/fiscal/unpack-places.ts';
-import { unpackPostalCodes } from '../src/fiscal/unpack-postal-codes.ts';
 import {
   countDays,
   datesOfPlaces,
@@ -146,7 +146,7 @@ const refuseCycle = (places: ReadonlyMap<string, Place>, code: string): void => 
   }
 };
 
-/** The letters are explained in src/fiscal/place-records.ts, which reads them. */
+/** The letters are explained in src/fiscal/geography/place-records.ts, which reads them. */
 const EVIDENCE_LETTERS: Readonly<Record<string, string>> = {
   istat: 'i',
   'istat-2026': 'i',
@@ -210,7 +210,7 @@ const otherSpellings = (name: string): string[] => {
   return island ? [...names, `${island[1]}`, `${island[2]} ${island[1]}`] : names;
 };
 
-/** As src/fiscal/place-records.ts has it. */
+/** As src/fiscal/geography/place-records.ts has it. */
 const provinceNumber = (abbreviation: string): number =>
   (abbreviation.charCodeAt(0) - 65) * 26 + abbreviation.charCodeAt(1) - 65;
 
@@ -279,7 +279,7 @@ const placesModule = (places: readonly PackedPlace[]): string => {
     importOf('code-table', 'readSpans'),
     importOf('packed-symbols', 'unpackSymbols'),
     importOf('unpack-codes', 'unpackDates'),
-    importOf('unpack-places', 'createPlaceReader'),
+    importOf('geography/unpack-places', 'createPlaceReader'),
     `/** Unicode code points of the letters that a, b, c... stand for. */`,
     `export const ACCENTED_LETTERS: readonly number[] = [${[...ACCENTED].map((letter) => letter.codePointAt(0)).join(', ')}];`,
     `/** The abbreviations of all provinces that any place was ever in. */`,
@@ -367,8 +367,8 @@ const postalCodesModule = (places: readonly Place[]): string => {
   );
   return module([
     importOf('packed-symbols', 'unpackSymbols'),
-    importOf('place-records', 'provincesInForce'),
-    importOf('unpack-postal-codes', 'unpackPostalCodes'),
+    importOf('geography/place-records', 'provincesInForce'),
+    importOf('geography/unpack-postal-codes', 'unpackPostalCodes'),
     `/** Year and month that the postal codes are of. */`,
     `export const CAPS_AS_OF = '${CAPS_AS_OF}';`,
     `/** For each comune in force, in the order of codes: its postal codes, five digits each. */`,
@@ -407,7 +407,7 @@ const residentsModule = (places: readonly Place[]): string => {
   const packed = packSymbols([ranks], (symbols) => unpackRanks(symbols, ranks.length));
   return module([
     importOf('packed-symbols', 'unpackSymbols'),
-    importOf('unpack-places', 'unpackRanks'),
+    importOf('geography/unpack-places', 'unpackRanks'),
     `/** For each comune in force, in the order of codes: a base64url digit that grows with the number of residents. */`,
     `export function residentsBlock(): string {\n  return unpackRanks(unpackSymbols(${packedLiteral(packed)}), ${ranks.length});\n}`,
   ]);

@@ -2,6 +2,9 @@
  * Packs tables for src/fiscal/packed-symbols.ts. A table is first listed as the symbols that its unpacker is to read. Then
  * the unpacker itself runs and asks for them one by one, which also tells in which context each is to be written.
  */
+
+import { CODE_LETTERS, EVIDENCE_LETTERS, SHARED_MARKS } from '../src/fiscal/geography/unpack-places.ts';
+import { FAR, OTHER_AREA, SEVERAL } from '../src/fiscal/geography/unpack-postal-codes.ts';
 import {
   ALONE,
   BASE64URL_DIGITS,
@@ -13,8 +16,6 @@ import {
   unpackSymbols,
 } from '../src/fiscal/packed-symbols.ts';
 import { FIRST_COUNT, KINDS, KINGDOM, SHORT_STEPS } from '../src/fiscal/unpack-codes.ts';
-import { CODE_LETTERS, EVIDENCE_LETTERS, SHARED_MARKS } from '../src/fiscal/unpack-places.ts';
-import { FAR, OTHER_AREA, SEVERAL } from '../src/fiscal/unpack-postal-codes.ts';
 
 export type Period = {
   readonly name: string;

@@ -378,7 +378,7 @@ const MODULES_WITH_SIDE_EFFECTS = [
   'src/web/reference/search.ts',
   // A loop that fills a table of this module, as part of its definition.
   'src/fiscal/characters.ts',
-  'src/fiscal/place-records.ts',
+  'src/fiscal/geography/place-records.ts',
 ];
 
 /** The only index files. Other files are named after their subject. */

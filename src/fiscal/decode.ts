@@ -2,9 +2,9 @@ import { toIsoDate } from './calendar-date.ts';
 import { type CheckWarning, readWarnings } from './check.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
+import { type Birthplace, birthplaceAt } from './geography/place.ts';
 import { inspectText, parts, upperCaseText } from './inspect-code.ts';
 import { type OmocodiaDetail, omocodiaDetail, toBaseCode } from './omocodia.ts';
-import { type Birthplace, birthplaceAt } from './place.ts';
 
 /** The facts about a person in a codice fiscale. */
 export type DecodedCode = {

@@ -3,7 +3,8 @@ import { MONTH_LETTERS } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
 import { readToday } from './check-status.ts';
 import { PLACE_LETTERS } from './code-table.ts';
-import { lastMatch, type PlaceMatch } from './look-up-place.ts';
+import { lastMatch, type PlaceMatch } from './geography/look-up-place.ts';
+import { type Birthplace, birthplaceAt } from './geography/place.ts';
 import { toCodeText } from './omocodia.ts';
 import {
   inspected,
@@ -15,7 +16,6 @@ import {
   personWarnings,
 } from './person.ts';
 import type { PersonFault } from './person-fault.ts';
-import { type Birthplace, birthplaceAt } from './place.ts';
 
 export type GenerateOptions = {
   /** The current date. A birth after it is invalid. */

@@ -23,33 +23,19 @@ export { checkTaxCode, type TaxCodeKind, type TaxCodeResult } from './check-tax-
 export type { CheckDetail } from './code-messages.ts';
 export { type DataSource, type DataSources, dataSources } from './data-sources.ts';
 export { type DecodedCode, type DecodeResult, decode } from './decode.ts';
-export { type FoundPlace, findPlace, type PlaceFilter, type PlaceNotFound } from './find-place.ts';
 export { type GeneratedCode, type GenerateOptions, type GenerateResult, generate } from './generate.ts';
-export { type IstatProvince, istatProvince } from './istat-provinces.ts';
-export type { PlaceMatch } from './look-up-place.ts';
-export {
-  type KnownPerson,
-  type Match,
-  type MatchExtent,
-  type MatchFailure,
-  type MatchPart,
-  type MatchPartName,
-  match,
-} from './match.ts';
-export type { Language, Messages, PlaceHint } from './message-catalogue.ts';
-export { messages, translateFailure, translateFaults } from './messages.ts';
-export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
-export type { Person, PersonWarning } from './person.ts';
-export type { PersonFault, PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';
-export type { Birthplace, Place, PlaceToday } from './place.ts';
+export { type FoundPlace, findPlace, type PlaceFilter, type PlaceNotFound } from './geography/find-place.ts';
+export { type IstatProvince, istatProvince } from './geography/istat-provinces.ts';
+export type { PlaceMatch } from './geography/look-up-place.ts';
+export type { Birthplace, Place, PlaceToday } from './geography/place.ts';
 export {
   type NameSource,
   type PlaceWithHistory,
   type Successor,
   type SuccessorSource,
   searchPlaces,
-} from './search-places.ts';
-export { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
+} from './geography/search-places.ts';
+export { type SuggestOptions, suggestPlaces } from './geography/suggest-places.ts';
 export {
   beginningWith,
   type CapFrazioni,
@@ -64,4 +50,18 @@ export {
   provinces,
   type Region,
   regions,
-} from './territory.ts';
+} from './geography/territory.ts';
+export {
+  type KnownPerson,
+  type Match,
+  type MatchExtent,
+  type MatchFailure,
+  type MatchPart,
+  type MatchPartName,
+  match,
+} from './match.ts';
+export type { Language, Messages, PlaceHint } from './message-catalogue.ts';
+export { messages, translateFailure, translateFaults } from './messages.ts';
+export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
+export type { Person, PersonWarning } from './person.ts';
+export type { PersonFault, PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';

@@ -2,12 +2,12 @@ import { toIsoDate } from './calendar-date.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
 import { codeOfSlot, isInForce, slotOfCode } from './code-table.ts';
+import { AMBIGUOUS_PLACE, candidates } from './geography/place-candidates.ts';
+import { isStato, isTakenOverBy, readRecords } from './geography/place-records.ts';
 import { inspectText, parts, textBytes, upperCaseText } from './inspect-code.ts';
 import { otherReadings } from './name-code.ts';
 import { inspected, inspectPerson, type Person, personFaults, personLetters } from './person.ts';
 import type { PersonFault, PersonField } from './person-fault.ts';
-import { AMBIGUOUS_PLACE, candidates } from './place-candidates.ts';
-import { isStato, isTakenOverBy, readRecords } from './place-records.ts';
 import { byteAt } from './typed-access.ts';
 
 export type MatchPartName = 'surname' | 'givenName' | 'sex' | 'day' | 'month' | 'year' | 'birthplace';

@@ -1,6 +1,6 @@
 /** An error of a person's data. */
-import type { PlaceNotFound } from './find-place.ts';
-import type { Place } from './place.ts';
+import type { PlaceNotFound } from './geography/find-place.ts';
+import type { Place } from './geography/place.ts';
 
 /** The fields that can be invalid. */
 export type PersonField = 'surname' | 'givenName' | 'sex' | 'birthDate' | 'birthplace' | 'province';

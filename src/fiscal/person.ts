@@ -1,8 +1,8 @@
 /** A person's data, and its possible errors. */
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce } from './code-table.ts';
-import { notFound, notFoundBriefly, type PlaceNotFound } from './find-place.ts';
-import { isLastSuccessor, lookUpPlace } from './look-up-place.ts';
+import { notFound, notFoundBriefly, type PlaceNotFound } from './geography/find-place.ts';
+import { isLastSuccessor, lookUpPlace } from './geography/look-up-place.ts';
 import { certifiedPart, type NameFault, noLetters, writeGivenName, writeSurname } from './name-code.ts';
 import type { PersonFault, PersonFaultFacts } from './person-fault.ts';
 import { englishPersonMessage } from './person-messages.ts';

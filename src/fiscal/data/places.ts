@@ -3,7 +3,7 @@
 import { readSpans } from '../code-table.ts';
 import { unpackSymbols } from '../packed-symbols.ts';
 import { unpackDates } from '../unpack-codes.ts';
-import { createPlaceReader } from '../unpack-places.ts';
+import { createPlaceReader } from '../geography/unpack-places.ts';
 /** Unicode code points of the letters that a, b, c... stand for. */
 export const ACCENTED_LETTERS: readonly number[] = [200, 210, 192, 204, 217, 201, 194, 212, 199, 202, 381, 352, 268, 214, 220, 196, 198, 216, 195];
 /** The abbreviations of all provinces that any place was ever in. */

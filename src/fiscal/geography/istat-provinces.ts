@@ -2,8 +2,8 @@
  * The provinces of Sardinia. ISTAT has used those of the regional law of 2021 since 1 January 2026; ANPR's registry still
  * has the five of 2016. What is shown is ANPR's; both are accepted.
  */
-import { slotOfCode } from './code-table.ts';
-import { istatProvinceBlock } from './data/istat-provinces.ts';
+import { slotOfCode } from '../code-table.ts';
+import { istatProvinceBlock } from '../data/istat-provinces.ts';
 import { provinceNumber } from './place-records.ts';
 
 /** A province as ISTAT has it today, where ANPR has another one. */

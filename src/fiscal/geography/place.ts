@@ -1,6 +1,6 @@
 /** Places in the form of the public API, created from the records on demand. */
-import { toIsoDate } from './calendar-date.ts';
-import { codeOfSlot, isInForce, OPEN_END } from './code-table.ts';
+import { toIsoDate } from '../calendar-date.ts';
+import { codeOfSlot, isInForce, OPEN_END } from '../code-table.ts';
 import {
   ALIAS,
   DATED,

@@ -1,14 +1,15 @@
-import { codeOfSlot, isKnownCode, SLOT_COUNT, slotOfCode } from './code-table.ts';
+import { codeOfSlot, isKnownCode, SLOT_COUNT, slotOfCode } from '../code-table.ts';
 import {
   CAPS_AS_OF,
   capBlock,
   formerCapBlock,
   frazioneBlock,
   replacingCapBlock,
-} from './data/postal-codes.ts';
-import { regionBlock } from './data/territory.ts';
+} from '../data/postal-codes.ts';
+import { regionBlock } from '../data/territory.ts';
+import { foldedText } from '../fold-name.ts';
+import { shortAt } from '../typed-access.ts';
 import { findPlace, type PlaceNotFound } from './find-place.ts';
-import { foldedText } from './fold-name.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
 import { eachBeginning, foldWords, MIDDLE_OF_NAME } from './name-matchers.ts';
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord, placeToday } from './place.ts';
@@ -22,7 +23,6 @@ import {
   provinceNumber,
   recordToday,
 } from './place-records.ts';
-import { shortAt } from './typed-access.ts';
 
 export type Region = { readonly name: string; readonly provinces: readonly Province[] };
 export type Province = { readonly name: string; readonly abbreviation: string };

@@ -1,4 +1,4 @@
-import { codeKind, codeOfSlot, slotOfCode, UNDATED_CODE } from './code-table.ts';
+import { codeKind, codeOfSlot, slotOfCode, UNDATED_CODE } from '../code-table.ts';
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord } from './place.ts';
 import { readRecords, recordAt } from './place-records.ts';
 import { type SuggestOptions, suggestPlaces } from './suggest-places.ts';

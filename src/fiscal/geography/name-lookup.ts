@@ -1,6 +1,6 @@
 /** Looks up a place by its name as written, or by its Belfiore code. */
-import { isKnownCode, slotOfCode } from './code-table.ts';
-import { PROVINCES } from './data/places.ts';
+import { isKnownCode, slotOfCode } from '../code-table.ts';
+import { PROVINCES } from '../data/places.ts';
 import {
   ANY_PROVINCE,
   addCandidates,

@@ -2,9 +2,9 @@
  * Unpacks the names and periods of places, at the first use of a part, from the symbols in which the package carries
  * them (packed-symbols.ts). scripts/pack-fiscal-data.ts packs them.
  */
-import { daysInMonth } from './calendar-date.ts';
-import { BASE64URL_DIGITS, DIGIT_VALUES, SLOTS_OF_PART, type Symbols } from './packed-symbols.ts';
-import { dateDigits } from './unpack-codes.ts';
+import { daysInMonth } from '../calendar-date.ts';
+import { BASE64URL_DIGITS, DIGIT_VALUES, SLOTS_OF_PART, type Symbols } from '../packed-symbols.ts';
+import { dateDigits } from '../unpack-codes.ts';
 
 /** The parts that are not packed in symbols. */
 export type KnownOfPlaces = {

@@ -2,9 +2,10 @@
  * The index for searching while somebody types: all names, folded, in one byte pool, and the beginnings of their words. It
  * is built at the first search.
  */
+
+import { byteAt, intAt, shortAt } from '../typed-access.ts';
 import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
 import { ALIAS, allRecords, type PlaceRecords, readLine } from './place-records.ts';
-import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 export type PlaceIndex = {
   readonly count: number;

@@ -1,4 +1,4 @@
-import type { Symbols } from './packed-symbols.ts';
+import type { Symbols } from '../packed-symbols.ts';
 
 /**
  * Unpacks the postal codes of comuni, whose provinces are given as numbers: five digits each, a blank after each comune. Most

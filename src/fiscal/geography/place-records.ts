@@ -15,7 +15,6 @@
  * comuni among which the place was divided.
  */
 
-import { toLetter } from './block-letters.ts';
 import {
   codeKind,
   dateOfDigits,
@@ -25,9 +24,10 @@ import {
   SLOT_COUNT,
   slotOfCode,
   UNDATED_CODE,
-} from './code-table.ts';
-import { placeBlocks } from './data/places.ts';
-import { DIGIT_VALUES, SLOTS_OF_PART } from './packed-symbols.ts';
+} from '../code-table.ts';
+import { placeBlocks } from '../data/places.ts';
+import { DIGIT_VALUES, SLOTS_OF_PART } from '../packed-symbols.ts';
+import { toLetter } from './block-letters.ts';
 
 export type PlaceRecords = {
   readonly count: number;

@@ -1,7 +1,9 @@
-import { type DateInput, toDateNumber } from './calendar-date.ts';
-import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from './code-table.ts';
-import { residentsBlock } from './data/residents.ts';
-import { foldedLength } from './fold-name.ts';
+import { type DateInput, toDateNumber } from '../calendar-date.ts';
+import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from '../code-table.ts';
+import { residentsBlock } from '../data/residents.ts';
+import { foldedLength } from '../fold-name.ts';
+import { DIGIT_VALUES } from '../packed-symbols.ts';
+import { byteAt, intAt, shortAt } from '../typed-access.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
 import {
   eachBeginning,
@@ -12,7 +14,6 @@ import {
   SLIPS_IN_PROVINCE,
   type VisitEntry,
 } from './name-matchers.ts';
-import { DIGIT_VALUES } from './packed-symbols.ts';
 import { type Place, placeOfRecord } from './place.ts';
 import { ANY_PROVINCE, readProvince } from './place-candidates.ts';
 import { placeIndex } from './place-index.ts';
@@ -26,7 +27,6 @@ import {
   recordAt,
 } from './place-records.ts';
 import { splitProvince } from './place-spellings.ts';
-import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 export type SuggestOptions = {
   /** Only places that were in this province at any time; `EE` for states. */

@@ -1,6 +1,6 @@
 /** Finds records by their whole name. */
-import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { placeNames } from './data/places.ts';
+
+import { placeNames } from '../data/places.ts';
 import {
   BUCKET_COUNT,
   folded,
@@ -9,10 +9,11 @@ import {
   startHash,
   stepHash,
   toBucket,
-} from './fold-name.ts';
-import { SLOTS_OF_PART } from './packed-symbols.ts';
+} from '../fold-name.ts';
+import { SLOTS_OF_PART } from '../packed-symbols.ts';
+import { byteAt, intAt, shortAt } from '../typed-access.ts';
+import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
 import { ALIAS, readLine, readRecords } from './place-records.ts';
-import { byteAt, intAt, shortAt } from './typed-access.ts';
 import { EQUALS_SIGN, FIRST_MARK, LAST_MARK, sharedLetters } from './unpack-places.ts';
 
 /** Calls back for each record that has the last folded name, of each name the last record first. */

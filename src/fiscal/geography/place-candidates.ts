@@ -2,11 +2,11 @@
  * The places that a name fits, and which of them it means on a date. The objects are reused, so that a look-up in a loop
  * over a million people allocates nothing.
  */
-import { isLetter } from './characters.ts';
-import { isInForce } from './code-table.ts';
-import { fold } from './fold-name.ts';
+import { isLetter } from '../characters.ts';
+import { isInForce } from '../code-table.ts';
+import { fold } from '../fold-name.ts';
+import { isApostrophe, spellInLatin } from '../latin-letters.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
-import { isApostrophe, spellInLatin } from './latin-letters.ts';
 import { forEachMatch } from './match-name.ts';
 import {
   ALIAS,

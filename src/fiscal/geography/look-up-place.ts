@@ -1,6 +1,7 @@
 /** Looks up the place for a name, a province and a date, as a slot. findPlace and generate share this. */
 
-import { fold, folded, foldedLength } from './fold-name.ts';
+import { fold, folded, foldedLength } from '../fold-name.ts';
+import { shortAt } from '../typed-access.ts';
 import { findProvinceNumber, found, lookUpName, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { eachBeginning, foldWords, MIDDLE_OF_NAME, typedWordEnds } from './name-matchers.ts';
 import {
@@ -26,7 +27,6 @@ import {
   withOtherLetters,
   writtenOut,
 } from './place-spellings.ts';
-import { shortAt } from './typed-access.ts';
 
 /**
  * Why a place was chosen: its Belfiore code was given; it had this name on the date; the name is an alias; it had the name

@@ -1,7 +1,8 @@
 /** Finds the names of the index that a typed text may mean, and how well they fit: the lower the rank, the better. */
 
-import { fold, folded, foldedLength } from './fold-name.ts';
-import { unicodePattern } from './latin-letters.ts';
+import { fold, folded, foldedLength } from '../fold-name.ts';
+import { unicodePattern } from '../latin-letters.ts';
+import { byteAt, intAt, shortAt } from '../typed-access.ts';
 import {
   LETTER,
   LETTER_KEYS,
@@ -11,7 +12,6 @@ import {
   placeIndex,
   WORD_START,
 } from './place-index.ts';
-import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 /** Called with an entry of the index and its rank. */
 export type VisitEntry = (entry: number, rank: number) => void;

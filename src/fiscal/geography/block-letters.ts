@@ -2,8 +2,8 @@
  * The letters of the blocks in which place-records.ts has the names of places: A to Z are themselves, and lower-case letters
  * represent accented ones.
  */
-import { ACCENTED_LETTERS } from './data/places.ts';
-import { baseLetter, spellInLatin } from './latin-letters.ts';
+import { ACCENTED_LETTERS } from '../data/places.ts';
+import { baseLetter, spellInLatin } from '../latin-letters.ts';
 
 /** Returns a character of the block, or the accented letter that its lower-case letter represents. */
 export const toLetter = (character: number): string =>
