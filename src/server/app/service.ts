@@ -214,11 +214,10 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   const recentCounts = createRecentCounts(adapters.clock, sharedRooms.outdate);
   const recorderWatch = startRecorderWatch({ ...adapters, storeTold, releaseFolder });
   closers.add(() => recorderWatch.close());
+  const recordDeps = { ...appendDeps, recorderWatch, releaseFolder };
   const ingest = createIngest({
-    ...appendDeps,
-    recorderWatch,
+    ...recordDeps,
     recentCounts,
-    releaseFolder,
     background: background.add,
     onBlockedJoin: metrics?.countBlockedJoin,
     onRefused: () => {
@@ -228,10 +227,8 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   });
   metrics?.watchRefusedEvents(ingest.refusedSince);
   const reconciler = startReconciler({
-    ...appendDeps,
-    recorderWatch,
+    ...recordDeps,
     storeTold,
-    releaseFolder,
     onTakeover: () => metrics?.countTakeovers({ kind: 'reconciler', count: 1 }),
     onCompared: ingest.clearRefusedBefore,
   });
