@@ -22,6 +22,7 @@ import { hostileReceivers } from './hostile/receivers/receivers.ts';
 import { hostileServers } from './hostile/servers/servers.ts';
 import { forgedTokens } from './hostile/tokens/tokens.ts';
 import { bigDataPostgres, bigDataSqlite } from './load/big-data.ts';
+import { plannedEndsPostgres, plannedEndsSqlite } from './load/planned-ends.ts';
 import { speed } from './load/speed.ts';
 import { steadyLoad } from './load/steady-load.ts';
 import { storedSpeechPostgres, storedSpeechSqlite } from './load/stored-speech.ts';
@@ -50,6 +51,8 @@ export const experiments: readonly Experiment[] = [
   bigDataPostgres,
   storedSpeechSqlite,
   storedSpeechPostgres,
+  plannedEndsSqlite,
+  plannedEndsPostgres,
   mediaFaults,
   slowLivekit,
   livekitNodes,

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../src/server/media-simulator/embedded-media-server.ts';
+import { systemClock, systemIds } from '../../src/server/platform/system.ts';
+import { createFleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { readPort } from '../../test/support/forwarding-server.ts';
+import type { ExperimentContext, Findings } from '../experiment.ts';
+import { atMost, exactly, observed } from '../figures.ts';
+import { type EngineSettings, onBothEngines } from '../support/both-engines.ts';
+import { MEDIA_KEY } from '../support/callers.ts';
+import { untilEnoughOrSilence } from '../support/poll.ts';
+import { createSignedClient, mediaServerSettings, type SignedClient } from '../support/signed-client.ts';
+import { percentile } from '../support/statistics.ts';
+
+/** Rooms that end evenly over a time that begins after all of them are open. */
+const SIZES = {
+  long: { rooms: 10_000, overMs: 60_000, setUpMs: 300_000 },
+  short: { rooms: 60, overMs: 3_000, setUpMs: 8_000 },
+} as const;
+
+const AT_ONCE = 24;
+
+/** The experiment gives up when no room has been closed for so long. */
+const SILENCE_MS = 30_000;
+
+export const [plannedEndsSqlite, plannedEndsPostgres] = onBothEngines('planned-ends', endRooms);
+
+async function endRooms(context: ExperimentContext, settings: EngineSettings): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
+  const size = SIZES[runSize];
+  const stage = await startStage(cleanUp, settings);
+  const { instances, client, closedAt } = stage;
+  const firstEnd = Date.now() + size.setUpMs;
+  const ends = new Map(
+    Array.from({ length: size.rooms }, (_, index) => [
+      `planned-${index}`,
+      Math.round(firstEnd + (index * size.overMs) / size.rooms),
+    ]),
+  );
+  await openRooms(stage, ends);
+  const spareMs = firstEnd - Date.now();
+  report(`${ends.size} rooms are open, ${Math.round(spareMs / 1000)} s before the first end`);
+  if (spareMs < 0) throw new Error('opening the rooms took longer than the time until the first end');
+  await delay(firstEnd + size.overMs / 3 - Date.now());
+  // One instance has SQLite's file, and nobody could continue.
+  if (instances.length > 1) await instances.pop()?.kill();
+  report(`${closedAt.size} rooms are closed; ${instances.length} instances go on`);
+  await untilEnoughOrSilence({
+    ...{ count: () => closedAt.size, isEnough: () => closedAt.size >= ends.size },
+    ...{ everyMs: 100, silenceMs: SILENCE_MS },
+  });
+  await stage.media.control.webhooksSettled();
+  const lateMs = [...ends].flatMap(([room, end]) => {
+    const closed = closedAt.get(room);
+    return closed === undefined ? [] : [closed - end];
+  });
+  const [closing, finished] = [
+    await countEvents(client, 'room_closing'),
+    await countEvents(client, 'room_finished'),
+  ];
+  const countOdd = (events: ReadonlyMap<string, number>) =>
+    [...ends.keys()].filter((room) => events.get(room) !== 1).length;
+  return {
+    figures: [
+      observed('planned rooms', ends.size),
+      exactly('rooms that were not closed', ends.size - lateMs.length, 0),
+      exactly('rooms that were closed before their end', lateMs.filter((ms) => ms < 0).length, 0),
+      exactly('rooms without exactly one event that they close now', countOdd(closing), 0),
+      exactly('rooms without exactly one room_finished that tells why', countOdd(finished), 0),
+      observed('from the end to the closing, median', percentile(lateMs, 0.5), ' ms'),
+      atMost({
+        ...{ name: 'from the end to the closing, p99', measured: percentile(lateMs, 0.99) },
+        ...{ bound: 1_000, unit: ' ms' },
+      }),
+      observed('from the end to the closing, maximum', percentile(lateMs, 1), ' ms'),
+    ],
+  };
+}
+
+type Stage = Awaited<ReturnType<typeof startStage>>;
+
+/** A media server that notes when it is told to close a room, and the instances that plan its rooms. */
+async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: EngineSettings) {
+  const mediaSecret = randomBytes(24).toString('hex');
+  const instances: FleetInstance[] = [];
+  const balancer = await startServer(cleanUp, passOn(instances));
+  const media = cleanUp(
+    await startEmbeddedMediaServer({
+      ...{ host: '127.0.0.1', port: 0, apiKey: MEDIA_KEY, apiSecret: mediaSecret },
+      ...{ clock: systemClock, ids: systemIds, webhookUrls: [`${balancer}/livekit/webhook`] },
+    }),
+  );
+  const closedAt = new Map<string, number>();
+  const gate = await startServer(cleanUp, async ({ path, body, headers }) => {
+    const answer = await send(`${media.url}${path}`, body, headers);
+    if (path.endsWith('/DeleteRoom') && answer.status === 200) {
+      const { room } = JSON.parse(body.toString());
+      closedAt.set(room, closedAt.get(room) ?? Date.now());
+    }
+    return answer;
+  });
+  const mediaServer = { url: gate.replace('http', 'ws'), apiKey: MEDIA_KEY, apiSecret: mediaSecret };
+  const fleet = cleanUp(await createFleet({ ...settings, ...mediaServerSettings(mediaServer) }));
+  const count = settings.DATABASE_URL === undefined ? 1 : 3;
+  for (let index = 0; index < count; index += 1) instances.push(await fleet.start());
+  const client = cleanUp(createSignedClient(instances[0]?.url ?? '', fleet.keys, AT_ONCE));
+  return { instances, media, client, closedAt };
+}
+
+type Passed = {
+  readonly path: string;
+  readonly body: Buffer<ArrayBuffer>;
+  readonly headers: Readonly<Record<string, string>>;
+};
+type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
+
+async function startServer(
+  cleanUp: ExperimentContext['cleanUp'],
+  handle: (request: Passed) => Promise<Answer>,
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const body = Buffer.from(await buffer(request));
+    const { authorization = '', 'content-type': type = '' } = request.headers;
+    const passed = { path: request.url ?? '/', body, headers: { authorization, 'content-type': type } };
+    const answer = await handle(passed).catch(() => ({ status: 503, type: '', body: Buffer.alloc(0) }));
+    response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(() => server.closeAllConnections());
+  cleanUp(() => server.close());
+  return `http://127.0.0.1:${readPort(server)}`;
+}
+
+/** Passes the media server's webhooks on to the instances in turn, and not to one that was killed. */
+function passOn(instances: readonly FleetInstance[]): (request: Passed) => Promise<Answer> {
+  let turn = 0;
+  return async ({ path, body, headers }) => {
+    turn += 1;
+    return await send(`${instances[turn % instances.length]?.url}${path}`, body, headers);
+  };
+}
+
+async function send(url: string, body: Buffer<ArrayBuffer>, headers: Passed['headers']): Promise<Answer> {
+  const answer = await fetch(url, { method: 'POST', body, headers });
+  const type = answer.headers.get('content-type') ?? '';
+  return { status: answer.status, type, body: Buffer.from(await answer.arrayBuffer()) };
+}
+
+async function openRooms(
+  { client, media }: { readonly client: SignedClient; readonly media: EmbeddedMediaServer },
+  ends: ReadonlyMap<string, number>,
+): Promise<void> {
+  const waiting = ends.entries();
+  const openAll = async () => {
+    for (const [name, end] of waiting) {
+      const closesAt = new Date(end).toISOString();
+      const { status, text } = await client.call('POST', '/v1/rooms', {
+        name,
+        closesAt,
+        closingWarnings: [],
+      });
+      if (status !== 201) throw new Error(`opening a room: ${status} ${text}`);
+      media.control.join(name, { identity: 'ada' });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, openAll));
+  await media.control.webhooksSettled();
+}
+
+type Told = {
+  readonly room: { readonly name: string };
+  readonly closing?: { readonly secondsLeft: number };
+  readonly closeReason?: string;
+};
+
+/** Returns how many times the end of each room was told by this event. */
+async function countEvents(
+  client: Stage['client'],
+  type: 'room_closing' | 'room_finished',
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (let cursor = ''; ; ) {
+    const path = `/v1/events?types=${type}&limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const { json } = await client.call('GET', path);
+    const page: readonly Told[] = Array.isArray(json.events) ? json.events : [];
+    for (const { room, closing, closeReason } of page)
+      if (closing?.secondsLeft === 0 || closeReason === 'closes_at')
+        counts.set(room.name, (counts.get(room.name) ?? 0) + 1);
+    if (page.length === 0 || typeof json.nextCursor !== 'string') return counts;
+    cursor = json.nextCursor;
+  }
+}
