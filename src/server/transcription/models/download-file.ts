@@ -11,6 +11,8 @@ import type { Clock } from '../../platform/clock.ts';
 type Download = {
   readonly url: string;
   readonly target: string;
+  /** A longer file is refused. */
+  readonly mostBytes: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: ByteProgress) => void;
@@ -22,11 +24,12 @@ export type ByteProgress = {
   readonly total: number | undefined;
 };
 
-/** Pauses after attempts that ended in the middle. After an attempt that received anything, the first pause is next. */
+/** Pauses after attempts that ended in the middle. After an attempt that received enough, the first pause is next. */
 const PAUSES_MS = [1_000, 3_000, 10_000] as const;
 
-/** Waiting longer without a byte counts as a broken connection. */
+/** A connection that brings less in this time is broken, and so is a server whose answers all end before. */
 const STALL_MS = 30_000;
+const MIN_PROGRESS_BYTES = 16_384;
 
 /** Returns the path of the complete file. Rejects with the cause and what to do. The bytes received so far are kept. */
 export async function downloadFile(download: Download): Promise<string> {
@@ -40,7 +43,7 @@ export async function downloadFile(download: Download): Promise<string> {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DownloadRefused) throw error;
-      if ((await readSize(part)) > before) failures = 0;
+      if ((await readSize(part)) - before >= MIN_PROGRESS_BYTES) failures = 0;
       const pauseMs = PAUSES_MS[failures];
       if (pauseMs === undefined) throw toDownloadError(download.url, error);
       await clock.sleep(pauseMs, signal);
@@ -59,7 +62,10 @@ class DownloadRefused extends Error {
   override readonly name = 'DownloadRefused';
 }
 
-async function downloadRest({ url, target, signal, onBytes }: Download, received: number): Promise<void> {
+async function downloadRest(
+  { url, target, mostBytes, signal, onBytes }: Download,
+  received: number,
+): Promise<void> {
   const part = `${target}.part`;
   const etagFile = `${part}.etag`;
   const etag = await readFile(etagFile, 'utf8').catch(() => undefined);
@@ -83,14 +89,26 @@ async function downloadRest({ url, target, signal, onBytes }: Download, received
     const start = response.status === 206 ? received : 0;
     const total = readTotal(response);
     const current = response.headers.get('etag');
+    const requireSize = async (size: number): Promise<void> => {
+      if (size <= mostBytes) return;
+      await discardDownload(target);
+      throw new DownloadRefused(`${url} has more bytes than the ${mostBytes} that are expected at most.`);
+    };
+    if (total !== undefined && total > mostBytes) await response.body.cancel();
+    await requireSize(total ?? start);
     if (start === 0) await writeOrRemove(etagFile, current);
     let bytes = start;
+    let seen = start;
     const file = await open(part, start === 0 ? 'w' : 'a');
     try {
       for await (const chunk of response.body) {
-        restartTimer();
-        await file.appendFile(chunk);
         bytes += chunk.length;
+        await requireSize(bytes);
+        if (bytes - seen >= MIN_PROGRESS_BYTES) {
+          seen = bytes;
+          restartTimer();
+        }
+        await file.appendFile(chunk);
         onBytes({ received: bytes, total });
       }
     } finally {
@@ -106,7 +124,7 @@ function stallTimer(stalled: AbortController): (() => void) & { readonly stop: (
   let timer: NodeJS.Timeout | undefined;
   const restart = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => stalled.abort(new Error('no byte arrived for 30 s')), STALL_MS);
+    timer = setTimeout(() => stalled.abort(new Error('hardly a byte arrived for 30 s')), STALL_MS);
   };
   restart();
   return Object.assign(restart, { stop: () => clearTimeout(timer) });
@@ -143,6 +161,7 @@ type CopiedFiles = {
   /** Paths of the files to write, in `folder`. At the place they have the same names, and no folders. */
   readonly paths: readonly string[];
   readonly folder: string;
+  readonly mostBytes: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onBytes: (progress: ByteProgress) => void;
@@ -160,11 +179,11 @@ export async function copyBeside({ paths, folder, ...place }: CopiedFiles): Prom
 
 type Place = Omit<CopiedFiles, 'paths' | 'folder'>;
 
-async function copyOne(target: string, { from, clock, signal, onBytes }: Place): Promise<boolean> {
+async function copyOne(target: string, { from, ...download }: Place): Promise<boolean> {
   const name = basename(target);
   if (/^https?:\/\//i.test(from)) {
     const url = `${from.replace(/\/+$/, '')}/${name}`;
-    const arrived = await downloadFile({ url, target, clock, signal, onBytes }).catch((error: unknown) => {
+    const arrived = await downloadFile({ url, target, ...download }).catch((error: unknown) => {
       if (error instanceof DownloadRefused) return undefined;
       throw error;
     });

@@ -9,7 +9,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { readSherpaModel } from '../engines/sherpa-model.ts';
 import { type CatalogueModel, RELEASES } from './catalogue.ts';
 import { type ByteProgress, discardDownload, downloadFile } from './download-file.ts';
-import { UnexpectedFile, unpackArchive } from './unpack-archive.ts';
+import { MAX_BYTES, UnexpectedFile, unpackArchive } from './unpack-archive.ts';
 
 /*
  * Installs a model of the catalogue: downloads or copies it, verifies it, unpacks it, tries it, and moves it into place
@@ -53,7 +53,13 @@ export async function installArchive(
     onStep(`unpacking ${model.name}`);
     const allows = isPublished(model);
     if (source.isUnpacked) await copyModel(source.path, files, allows);
-    else await unpackModel(source.path, model, { folder: files, allows, signal });
+    else
+      await unpackModel(source.path, model, {
+        folder: files,
+        allows,
+        mostBytes: computeMostBytes(model),
+        signal,
+      });
     onStep(`checking ${model.name}`);
     const digest = source.isUnpacked ? await digestOfFolder(files) : await hashFile(source.path);
     const isVerified = await verify(model, { folder, files, digest });
@@ -97,7 +103,11 @@ async function findSource(model: CatalogueModel, installation: ArchiveInstallati
     onStep(`downloading ${model.name}`);
     const url = `${from.replace(/\/+$/, '')}/${model.archive}`;
     const target = downloadTarget(model, folder);
-    return { path: await downloadFile({ url, target, clock, signal, onBytes }), isUnpacked: false };
+    const mostBytes = computeMostBytes(model);
+    return {
+      path: await downloadFile({ url, target, mostBytes, clock, signal, onBytes }),
+      isUnpacked: false,
+    };
   }
   const found = await stat(from).catch((cause: unknown) => {
     const hint = { text: 'name an archive, a folder or the address of a mirror' };
@@ -107,6 +117,15 @@ async function findSource(model: CatalogueModel, installation: ArchiveInstallati
   const archive = join(from, model.archive);
   const hasArchive = (await stat(archive).catch(() => undefined))?.isFile() === true;
   return hasArchive ? { path: archive, isUnpacked: false } : { path: from, isUnpacked: true };
+}
+
+/**
+ * Returns the bytes that the archive may have, packed and unpacked. The full forms of the parts, which are not kept, and the samples
+ * make it up to eight times as large as the model.
+ */
+function computeMostBytes({ diskBytes, downloadBytes }: CatalogueModel): number {
+  const known = Math.max(diskBytes ?? 0, downloadBytes ?? 0);
+  return known === 0 ? MAX_BYTES : known * 8;
 }
 
 function downloadTarget({ archive }: CatalogueModel, folder: string): string {

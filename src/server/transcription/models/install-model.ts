@@ -102,13 +102,16 @@ export async function installModel(name: string, options: InstallOptions): Promi
   return join(folder, name);
 }
 
+/** More than a detector has. */
+const MOST_DETECTOR_BYTES = 64 * 1024 ** 2;
+
 /** Networks without a registry need the detector too, so it may be at the source of the model. */
 async function installDetector(options: InstallOptions): Promise<void> {
   const { from, onBytes = () => {}, signal = new AbortController().signal } = options;
   if (from === undefined) return await installOne(VAD_MODEL, options);
   const paths = Object.keys(RECIPES[VAD_MODEL]?.files ?? {});
   await installOne(VAD_MODEL, options, (folder) =>
-    copyBeside({ from, paths, folder, clock: systemClock, signal, onBytes }),
+    copyBeside({ from, paths, folder, mostBytes: MOST_DETECTOR_BYTES, clock: systemClock, signal, onBytes }),
   );
 }
 

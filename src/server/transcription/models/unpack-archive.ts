@@ -23,6 +23,10 @@ export class UnexpectedFile extends Error {
   }
 }
 
+class TooManyBytes extends Error {
+  override readonly name = 'TooManyBytes';
+}
+
 /** Decompressors of standard input to standard output, in the order of preference. */
 const DECOMPRESSORS = [
   ['bzip2', '-dc'],
@@ -33,8 +37,8 @@ const DECOMPRESSORS = [
   ],
 ] as const;
 
-/** More than the size of the largest model. Limits what a hostile archive can write. */
-const MAX_BYTES = 16 * 1024 ** 3;
+/** More than the size of the largest model. Limits what a hostile archive can write, and how long it is read. */
+export const MAX_BYTES = 16 * 1024 ** 3;
 
 const MAX_ENTRIES = 1_000;
 
@@ -42,13 +46,15 @@ type Unpacking = {
   readonly folder: string;
   /** Called with the path of each file in the outermost folder. A file that is not allowed ends the unpacking. */
   readonly allows?: ((path: string) => boolean) | undefined;
+  /** More bytes than these, which the archive may have, end the unpacking. */
+  readonly mostBytes?: number;
   readonly signal: AbortSignal;
 };
 
 /** Unpacks into the folder, without the archive's outermost folder. Rejects with the cause and what to do. */
 export async function unpackArchive(
   archive: string,
-  { folder, allows = () => true, signal }: Unpacking,
+  { folder, allows = () => true, mostBytes = MAX_BYTES, signal }: Unpacking,
 ): Promise<void> {
   const [program, ...args] = await findDecompressor();
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], signal });
@@ -60,13 +66,15 @@ export async function unpackArchive(
   // The decompressor ends before its input when the archive is damaged, or has bytes after its end.
   const feeding = pipeline(createReadStream(archive), child.stdin).catch(() => undefined);
   try {
-    await writeEntries(readTar(child.stdout), folder, allows);
+    await writeEntries(readTar(upTo(child.stdout, mostBytes)), folder, allows);
     const [code] = await ended;
     if (code !== 0)
       throw new Error(`The archive is damaged: ${stderr.trim() || `${program} ended with ${code}`}`);
   } catch (error) {
     signal.throwIfAborted();
-    throw stderr.trim() === ''
+    // The decompressor complains too when nobody reads on.
+    const isOurs = error instanceof TooManyBytes || error instanceof UnexpectedFile;
+    throw isOurs || stderr.trim() === ''
       ? error
       : new Error(`The archive is damaged: ${stderr.trim()}`, { cause: error });
   } finally {
@@ -94,7 +102,7 @@ async function writeEntries(
   folder: string,
   allows: (path: string) => boolean,
 ): Promise<void> {
-  let [count, bytes] = [0, 0];
+  let count = 0;
   for await (const { path, type, content } of entries) {
     count += 1;
     if (count > MAX_ENTRIES) throw new Error(`The archive has more than ${MAX_ENTRIES} entries.`);
@@ -106,16 +114,19 @@ async function writeEntries(
     if (!allows(inner.join('/'))) throw new UnexpectedFile(inner.join('/'));
     const target = join(folder, ...inner);
     await mkdir(dirname(target), { recursive: true });
-    const counted = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const chunk of content) {
-        bytes += chunk.length;
-        if (bytes > MAX_BYTES) throw new Error('The archive has more bytes than any model.');
-        yield chunk;
-      }
-    };
-    await pipeline(Readable.from(counted()), createWriteStream(target, { flags: 'wx', mode: 0o644 }));
+    await pipeline(Readable.from(content), createWriteStream(target, { flags: 'wx', mode: 0o644 }));
   }
   if (count === 0) throw new Error('The archive is empty.');
+}
+
+/** Counts also what is skipped, such as the content of a folder or bytes after the end. */
+async function* upTo(source: AsyncIterable<Uint8Array>, mostBytes: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new TooManyBytes('The archive has more bytes than the model.');
+    yield chunk;
+  }
 }
 
 /** Whether a file is one that macOS adds to archives beside each real file. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ const sleep = async (ms: number): Promise<void> => {
 };
 const download = (signal = new AbortController().signal) =>
   downloadFile({
-    ...{ url: `${server.url}/model.tar.bz2`, target: target(), signal },
+    ...{ url: `${server.url}/model.tar.bz2`, target: target(), mostBytes: CONTENT.length, signal },
     clock: { now: () => 0, monotonic: () => 0, sleep },
     onBytes: (bytes) => progress.push(bytes),
   });
@@ -89,6 +89,24 @@ describe('downloadFile', () => {
     expect(progress.at(-1)).toEqual({ received: CONTENT.length, total: CONTENT.length });
   });
 
+  it('gives up when every answer ends after a few bytes', async () => {
+    await serve(Array.from({ length: 10 }, () => 1_000));
+    await expect(download()).rejects.toThrow(/the same command continues there/);
+    expect(pauses).toEqual([1_000, 3_000, 10_000]);
+  });
+
+  it.each([
+    ['that says so', { 'content-length': CONTENT.length + 1 }],
+    ['that does not say so', {}],
+  ])('refuses a file of more bytes than expected, %s, and keeps nothing of it', async (_, headers) => {
+    server = await startHttpServer((_request, response) =>
+      response.writeHead(200, headers).end(Buffer.concat([CONTENT, Buffer.from('x')])),
+    );
+    await expect(download()).rejects.toThrow('more bytes than the 100000 that are expected at most');
+    expect(pauses).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('requests nothing more when everything was received before', async () => {
     await serve();
     await download();
@@ -116,7 +134,7 @@ describe('downloadFile', () => {
     await serve([40_000]);
     const cancelling = new AbortController();
     const cancelled = downloadFile({
-      ...{ url: server.url, target: target(), signal: cancelling.signal },
+      ...{ url: server.url, target: target(), mostBytes: CONTENT.length, signal: cancelling.signal },
       clock: {
         now: () => 0,
         monotonic: () => 0,

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,17 @@ afterEach(() => rm(folder, { recursive: true }));
 const archive = () => join(folder, 'model.tar.bz2');
 const out = (path = '') => join(folder, 'out', path);
 const unpack = () => unpackArchive(archive(), { folder: out(), signal: new AbortController().signal });
+
+/** Writes an archive of a few hundred bytes that unpacks to 32 MiB. */
+const BOMB = `
+import bz2, sys, tarfile
+zeros = bytes(32 * 1024 * 1024)
+def header(path, kind, size=len(zeros)):
+    info = tarfile.TarInfo(path)
+    info.type, info.size = kind, size
+    return info.tobuf()
+open(sys.argv[1], 'wb').write(bz2.compress(eval(sys.argv[2])))
+`;
 
 describe('unpackArchive', () => {
   it('unpacks files and folders without the outermost folder', async () => {
@@ -46,6 +58,21 @@ describe('unpackArchive', () => {
     makeArchive(archive(), [entry]);
     await expect(unpack()).rejects.toThrow(/unsafe path|not a regular file/);
     expect(existsSync(join(folder, 'outside'))).toBe(false);
+  });
+
+  it.each<[string, string]>([
+    ['in a file', "header('model/a', b'0') + zeros"],
+    ['in the content of a folder', "header('model/a', b'5') + zeros"],
+    ['in a file that is skipped', "header('model/._a', b'0') + zeros"],
+    ['after the end', "header('model/a', b'0', 0) + zeros"],
+  ])('reads no more bytes than a model has, %s', async (_case, bytes) => {
+    execFileSync('python3', ['-c', BOMB, archive(), bytes]);
+    const most = { mostBytes: 1_000_000, signal: new AbortController().signal };
+    await expect(unpackArchive(archive(), { folder: out(), ...most })).rejects.toThrow(
+      'more bytes than the model',
+    );
+    const sizes = (await readdir(out())).map((name) => statSync(out(name)).size);
+    expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(1_000_000);
   });
 
   it('rejects a path that occurs twice', async () => {
