@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
@@ -184,6 +192,14 @@ describe('rtc cf with a workbook of people', () => {
       );
     },
   );
+
+  it('refuses a workbook that is larger than any table, before it is in memory', async () => {
+    const path = join(folder, 'large.xlsx');
+    writeFileSync(path, 'PK\u0003\u0004');
+    truncateSync(path, 2 ** 40);
+    const { code, stderr } = await cf('generate --file large.xlsx');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it has more than 268 MB')]);
+  });
 
   it('refuses a workbook whose part does not state its size', async () => {
     const workbook = excelWorkbook({ 'xl/sharedStrings.xml': '<si><t></t></si>'.repeat(1000) });

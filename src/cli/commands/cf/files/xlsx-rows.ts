@@ -60,10 +60,28 @@ export async function* xlsxRows(
   yield batch;
 }
 
+/** The workbook is in memory as a whole. Real ones of a million people have 50 MB. */
+const MAX_WORKBOOK_BYTES = 256 * 1024 ** 2;
+
 /** Reads everything, because most programs write the texts of a workbook after its sheets. */
 async function allBytes(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    all.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_WORKBOOK_BYTES)
+      throw bilingualError(
+        [
+          `the workbook is not read: it has more than ${toMegabytes(MAX_WORKBOOK_BYTES)} MB`,
+          'save it as CSV',
+        ],
+        [
+          `la cartella di lavoro non viene letta: ha più di ${toMegabytes(MAX_WORKBOOK_BYTES)} MB`,
+          'salvarla come CSV',
+        ],
+      );
+  }
   return Buffer.concat(all);
 }
 
