@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../../contract/errors.ts';
@@ -38,8 +38,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const manifest = parseManifest(await readManifestText(path), path);
   const names = manifest.key === 'file' ? [DATABASE_FILE, KEY_FILE] : [DATABASE_FILE];
   for (const name of names) {
-    const hash = await hashFile(join(folder, name)).catch(() => undefined);
-    if (hash === undefined) throw refused(`${join(folder, name)} is missing. Take another backup.`);
+    const hash = await hashRegularFile(join(folder, name)).catch(() => undefined);
+    if (hash === undefined)
+      throw refused(`${join(folder, name)} is missing, or is not a regular file. Take another backup.`);
     if (hash !== manifest.files[name]) {
       throw refused(`${join(folder, name)} is not the file that was backed up. Take another backup.`);
     }
@@ -47,8 +48,22 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return manifest;
 }
 
+/** Anything else, such as a device or a pipe, may never end. */
+async function hashRegularFile(path: string): Promise<string> {
+  if (!(await stat(path)).isFile()) throw new Error('not a regular file');
+  return await hashFile(path);
+}
+
+/** A manifest has a few hundred bytes. */
+const MAX_MANIFEST_BYTES = 65_536;
+
 async function readManifestText(path: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((cause: unknown) => {
+  const read = async (): Promise<string> => {
+    const found = await stat(path);
+    if (!found.isFile() || found.size > MAX_MANIFEST_BYTES) throw new Error('not a manifest');
+    return await readFile(path, 'utf8');
+  };
+  return await read().catch((cause: unknown) => {
     throw refused(
       `There is no backup: ${path} cannot be read. Name the folder that rtc admin backup made.`,
       cause,

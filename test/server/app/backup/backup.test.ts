@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -178,6 +178,13 @@ describe('a backup of a SQLite database', () => {
       expect(await ids()).toEqual(['one']);
     },
   );
+
+  it.each(['rtc.sqlite', 'backup.json'])('is not read from a device in the place of %s', async (name) => {
+    await back();
+    await rm(join(folder, name));
+    await symlink('/dev/zero', join(folder, name));
+    await expect(restore()).rejects.toMatchObject({ code: 'invalid-request' });
+  });
 
   it('is not restored without its manifest, or with that of another program', async () => {
     await back();
