@@ -18,6 +18,7 @@ import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-c
 import { hostileKeysPostgres, hostileKeysSqlite } from './hostile/keys/keys.ts';
 import { hostileMedia } from './hostile/media/media.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
+import { hostilePeoplePostgres, hostilePeopleSqlite } from './hostile/people/people.ts';
 import { hostileReceivers } from './hostile/receivers/receivers.ts';
 import { hostileServers } from './hostile/servers/servers.ts';
 import { forgedTokens } from './hostile/tokens/tokens.ts';
@@ -44,6 +45,8 @@ export const experiments: readonly Experiment[] = [
   hostileMedia,
   hostileKeysSqlite,
   hostileKeysPostgres,
+  hostilePeopleSqlite,
+  hostilePeoplePostgres,
   forgedTokens,
   steadyLoad,
   speed,

@@ -1,0 +1,334 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AccessToken } from 'livekit-server-sdk';
+import { run } from '../../../test/cli/support/run.ts';
+import { expectedSignatures, type Receiver } from '../../../test/server/webhooks/support/receiver.ts';
+import type { Livekit } from '../../../test/support/parts/livekit.ts';
+import { type JoinedParticipant, join } from '../../../test/support/parts/participant.ts';
+import { atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { findWithin } from '../../support/poll.ts';
+import type { SignedClient } from '../../support/signed-client.ts';
+import { percentile } from '../../support/statistics.ts';
+import { ODD_TEXTS, UNSHOWN } from './odd-texts.ts';
+
+/** A service with a real media server that reports to it, and a receiver of its webhooks. */
+export type Scene = {
+  readonly client: SignedClient;
+  readonly livekit: Livekit;
+  readonly receiver: Receiver;
+  /** The secret of the webhook. */
+  readonly secret: string;
+  /** The environment of an `rtc` command that calls the service. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly log: () => string;
+  readonly seconds: number;
+  readonly crowd: number;
+};
+
+/** Attacks a room of this name, and returns what only this attack shows. */
+type Attack = (scene: Scene, room: string) => Promise<readonly Figure[]>;
+
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  'joins while blocked': joinWhileBlocked,
+  'joins in a loop': joinInLoop,
+  'publications in a loop': publishInLoop,
+  'floods of data': floodWithData,
+  'odd names': useOddNames,
+  'a crowd': gather,
+};
+
+const LANES = 4;
+/** The service removes whoever is blocked when the media server reports the join. */
+const REMOVAL_MS = 5_000;
+/** A participant is active by then. */
+const ACTIVE_MS = 60;
+/** By the service's own limit; see docs/webhooks.md. */
+const MOST_STARTS = 30;
+
+export async function askToken({ client }: Pick<Scene, 'client'>, room: string, identity: string) {
+  const body = { roomId: room, userId: identity, name: identity, role: 'participant' };
+  const { json, status, text } = await client.call('POST', '/v1/token', body);
+  if (status !== 200) throw new Error(`a token was refused: ${status}, ${text}`);
+  return { url: String(json.url), token: String(json.token) };
+}
+
+/** Somebody who does nothing, so that the room stays open. */
+async function keepOpen(scene: Scene, room: string): Promise<JoinedParticipant> {
+  const { url, token } = await askToken(scene, room, 'keeper');
+  return await join(url, token);
+}
+
+/** Resolves to undefined if the join is refused, or if the client waits for somebody who was removed meanwhile. */
+async function tryToJoin(url: string, token: string): Promise<JoinedParticipant | undefined> {
+  const joined = join(url, token).catch(() => undefined);
+  return await Promise.race([joined, delay(REMOVAL_MS, undefined, { ref: false })]);
+}
+
+/** Repeats the work in several lanes at once, until the time of an attack is over. */
+async function repeat({ seconds }: Scene, work: (lane: number) => Promise<void>): Promise<void> {
+  const end = performance.now() + seconds * 1_000;
+  const loop = async (lane: number): Promise<void> => {
+    while (performance.now() < end) await work(lane);
+  };
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => loop(lane)));
+}
+
+async function joinWhileBlocked(scene: Scene, room: string): Promise<readonly Figure[]> {
+  const keeper = await keepOpen(scene, room);
+  const names = Array.from({ length: LANES }, (_, lane) => `mallory ${lane}`);
+  const tokens = await Promise.all(names.map((name) => askToken(scene, room, name)));
+  for (const name of names) {
+    const path = `/v1/rooms/${room}/participants/${encodeURIComponent(name)}?block=forever`;
+    const { status } = await scene.client.call('DELETE', path);
+    if (status !== 204) throw new Error(`a block was refused: ${status}`);
+  }
+  const times: number[] = [];
+  let lasting = 0;
+  await repeat(scene, async (lane) => {
+    const { url, token } = tokens[lane] ?? { url: '', token: '' };
+    const guest = await tryToJoin(url, token);
+    if (guest === undefined) return;
+    const joinedAt = performance.now();
+    const isRemoved = await findWithin(
+      { everyMs: 5, withinMs: REMOVAL_MS },
+      async () => !guest.room.isConnected,
+    );
+    times.push(performance.now() - joinedAt);
+    if (isRemoved === undefined) lasting += 1;
+    await guest.leave();
+  });
+  const told = (await listEvents(scene, room)).filter(
+    ({ participant }) => participant?.identity !== 'keeper',
+  );
+  await keeper.leave();
+  return [
+    observed('joins', times.length),
+    exactly('joins that lasted', lasting, 0),
+    observed('in the room until the removal, p99', Math.round(percentile(times, 0.99)), ' ms'),
+    exactly(
+      'events that name somebody',
+      told.filter(({ participant }) => participant !== undefined).length,
+      0,
+    ),
+  ];
+}
+
+async function joinInLoop(scene: Scene, room: string): Promise<readonly Figure[]> {
+  const keeper = await keepOpen(scene, room);
+  const tokens = await Promise.all(
+    Array.from({ length: LANES }, (_, lane) => askToken(scene, room, `looper ${lane}`)),
+  );
+  let joins = 0;
+  await repeat(scene, async (lane) => {
+    const { url, token } = tokens[lane] ?? { url: '', token: '' };
+    const guest = await tryToJoin(url, token);
+    if (guest === undefined) return;
+    joins += 1;
+    // LiveKit reports nobody who leaves sooner.
+    await delay(ACTIVE_MS);
+    await guest.leave();
+  });
+  await keeper.leave();
+  return [observed('joins', joins), ...limitFigures(await listSettled(scene, room), 'participant_joined')];
+}
+
+async function publishInLoop(scene: Scene, room: string): Promise<readonly Figure[]> {
+  const guests = await Promise.all(
+    Array.from({ length: LANES }, async (_, lane) => {
+      const { url, token } = await askToken(scene, room, `publisher ${lane}`);
+      return await join(url, token);
+    }),
+  );
+  let tracks = 0;
+  await repeat(scene, async (lane) => {
+    const guest = guests[lane];
+    const published = await guest?.publishTone();
+    tracks += 1;
+    await guest?.room.localParticipant?.unpublishTrack(published?.sid ?? '');
+  });
+  for (const guest of guests) await guest.leave();
+  return [observed('tracks', tracks), ...limitFigures(await listSettled(scene, room), 'track_published')];
+}
+
+async function floodWithData(scene: Scene, room: string): Promise<readonly Figure[]> {
+  const listener = await keepOpen(scene, room);
+  let received = 0;
+  listener.room.on('dataReceived', () => {
+    received += 1;
+  });
+  const guests = await Promise.all(
+    Array.from({ length: LANES }, async (_, lane) => {
+      const { url, token } = await askToken(scene, room, `flooder ${lane}`);
+      return await join(url, token);
+    }),
+  );
+  const payload = new Uint8Array(12_000);
+  let sent = 0;
+  await repeat(scene, async (lane) => {
+    const topic = ['rtc.closing', 'rtc.admitted', 'lk.transcription'][lane] ?? 'x';
+    await guests[lane]?.room.localParticipant?.publishData(payload, { topic, reliable: lane % 2 === 0 });
+    sent += 1;
+  });
+  for (const guest of [listener, ...guests]) await guest.leave();
+  return [
+    observed('messages of 12 kB that were sent', sent),
+    observed('messages that a listener got', received),
+  ];
+}
+
+async function useOddNames(scene: Scene): Promise<readonly Figure[]> {
+  const { client, livekit, receiver, environment } = scene;
+  const guests: JoinedParticipant[] = [];
+  for (const [what, text] of Object.entries(ODD_TEXTS)) {
+    const options = { identity: text.slice(0, 200), name: text, metadata: text, attributes: { odd: text } };
+    const token = new AccessToken(livekit.apiKey, livekit.apiSecret, options);
+    token.addGrant({ roomJoin: true, room: `odd ${what} ${text}`.slice(0, 200) });
+    const guest = await tryToJoin(livekit.url, await token.toJwt());
+    if (guest !== undefined) guests.push(guest);
+  }
+  const sids = guests.map(({ room }) => room.localParticipant?.sid ?? '');
+  const told = () =>
+    receiver.received.filter(
+      ({ body }) => body.event === 'participant_joined' && sids.includes(body.participant?.sid ?? ''),
+    );
+  await findWithin({ everyMs: 50, withinMs: 20_000 }, async () => told().length >= sids.length);
+  const isSigned = (one: ReturnType<typeof told>[number]): boolean =>
+    one.headers['webhook-signature'] === expectedSignatures(one, scene.secret).standard;
+  const answers = await Promise.all(
+    ['/v1/rooms?limit=100', '/v1/events?limit=100', '/v1/sessions?limit=100'].map((path) =>
+      client.call('GET', path),
+    ),
+  );
+  const shown: string[] = [];
+  for (const words of [
+    ['rooms', 'list'],
+    ['events', 'list'],
+    ['sessions', 'list'],
+    ['participants', 'list', 'odd'],
+  ]) {
+    const options = { env: { ...environment, NO_COLOR: '1' }, columns: 200 };
+    for (const terminals of [['stdout', 'stderr'], []] as const) {
+      const { stdout, stderr } = await run(words, { ...options, terminals });
+      const text = `${stdout}${stderr}`.replaceAll(/[\t\n]/g, '');
+      if ((terminals.length === 0 ? /\p{Cc}/u : UNSHOWN).test(text)) shown.push(words.join(' '));
+    }
+  }
+  for (const guest of guests) await guest.leave();
+  const lines = scene.log().split('\n').slice(0, -1);
+  return [
+    observed('odd people whom the media server lets in', guests.length),
+    exactly(
+      'joins of which no webhook tells',
+      sids.length - new Set(told().map(({ body }) => body.participant?.sid)).size,
+      0,
+    ),
+    exactly('webhooks with another signature', told().filter((one) => !isSigned(one)).length, 0),
+    exactly('lists that are not answered', answers.filter(({ status }) => status !== 200).length, 0),
+    exactly('lists of the command with characters that act on a terminal', shown.length, 0),
+    exactly('lines of the log that are not whole', lines.filter((line) => !isObject(line)).length, 0),
+  ];
+}
+
+function isObject(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+/** Lets people join one room until there are enough, or the time is over that two processors may take. */
+async function gather(scene: Scene, room: string): Promise<readonly Figure[]> {
+  const end = performance.now() + scene.seconds * 6_000;
+  const guests: JoinedParticipant[] = [];
+  let count = 0;
+  const times: number[] = [];
+  const lane = async (): Promise<void> => {
+    while (count < scene.crowd && performance.now() < end) {
+      count += 1;
+      const { url, token } = await askToken(scene, room, `guest ${count}`);
+      const startedAt = performance.now();
+      const guest = await join(url, token).catch(() => undefined);
+      times.push(performance.now() - startedAt);
+      if (guest !== undefined) guests.push(guest);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, lane));
+  const { json } = await scene.client.call('GET', `/v1/rooms/${room}`);
+  const listed = await countListed(scene, room);
+  await Promise.all(guests.map((guest) => guest.leave()));
+  const events = await listSettled(scene, room);
+  const countOf = (type: string): number => events.filter(({ event }) => event === type).length;
+  // A client that gave up may have been in the room all the same.
+  const missing = (count: number): number => Math.max(0, guests.length - count);
+  return [
+    observed('people in the room', guests.length),
+    observed('a join, p99', Math.round(percentile(times, 0.99)), ' ms'),
+    exactly('people whom the list leaves out', missing(listed), 0),
+    observed('people by the room', Number(json.numParticipants)),
+    exactly('joins without an event', missing(countOf('participant_joined')), 0),
+    exactly('leaves without an event', missing(countOf('participant_left')), 0),
+  ];
+}
+
+async function countListed({ client }: Scene, room: string): Promise<number> {
+  let [count, cursor] = [0, ''];
+  do {
+    const { json } = await client.call('GET', `/v1/rooms/${room}/participants?limit=500${cursor}`);
+    count += Array.isArray(json.participants) ? json.participants.length : 0;
+    cursor = typeof json.nextCursor === 'string' ? `&cursor=${encodeURIComponent(json.nextCursor)}` : '';
+  } while (cursor !== '');
+  return count;
+}
+
+type Stored = {
+  readonly event: string;
+  readonly timestamp: string;
+  readonly participant?: { readonly identity: string };
+  readonly limitedUntil?: string;
+};
+
+/** Lists the events of a room, from its first to its last. */
+export async function listEvents(
+  { client }: Pick<Scene, 'client'>,
+  room: string,
+): Promise<readonly Stored[]> {
+  const events: Stored[] = [];
+  for (let cursor = ''; ; ) {
+    const { json } = await client.call(
+      'GET',
+      `/v1/events?limit=500&roomId=${encodeURIComponent(room)}${cursor}`,
+    );
+    const page: readonly Stored[] = Array.isArray(json.events) ? json.events : [];
+    events.push(...page);
+    if (page.length === 0) return events;
+    cursor = `&cursor=${encodeURIComponent(String(json.nextCursor))}`;
+  }
+}
+
+/** Lists the events of a room that people have left, when no more come. */
+async function listSettled(scene: Scene, room: string): Promise<readonly Stored[]> {
+  let [events, steady] = [await listEvents(scene, room), 0];
+  while (steady < 5) {
+    await delay(300);
+    const now = await listEvents(scene, room);
+    steady = now.length === events.length ? steady + 1 : 0;
+    events = now;
+  }
+  return events;
+}
+
+/** Whether the events of each person and minute are at most so many, and the last one says so. */
+function limitFigures(events: readonly Stored[], type: string): readonly Figure[] {
+  const minutes = Map.groupBy(
+    events.filter(({ event }) => event === type),
+    ({ participant, timestamp }) => `${participant?.identity} ${timestamp.slice(0, 16)}`,
+  );
+  const full = [...minutes.values()].filter(({ length }) => length >= MOST_STARTS);
+  const untold = full.filter((minute) => minute.every(({ limitedUntil }) => limitedUntil === undefined));
+  const measured = Math.max(0, ...[...minutes.values()].map(({ length }) => length));
+  return [
+    atMost({ name: `${type} of one person in a minute`, measured, bound: MOST_STARTS }),
+    observed('minutes in which more were left out', full.length),
+    exactly('minutes that do not say so', untold.length, 0),
+  ];
+}
