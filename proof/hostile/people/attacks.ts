@@ -114,12 +114,10 @@ async function joinWhileBlocked(scene: Scene, room: string): Promise<readonly Fi
 
 async function joinInLoop(scene: Scene, room: string): Promise<readonly Figure[]> {
   const keeper = await keepOpen(scene, room);
-  const tokens = await Promise.all(
-    Array.from({ length: LANES }, (_, lane) => askToken(scene, room, `looper ${lane}`)),
-  );
+  const { url, token } = await askToken(scene, room, 'looper');
   let joins = 0;
-  await repeat(scene, async (lane) => {
-    const { url, token } = tokens[lane] ?? { url: '', token: '' };
+  // The same person with several programs, of which each join ends the one before.
+  await repeat(scene, async () => {
     const guest = await tryToJoin(url, token);
     if (guest === undefined) return;
     joins += 1;
@@ -132,20 +130,15 @@ async function joinInLoop(scene: Scene, room: string): Promise<readonly Figure[]
 }
 
 async function publishInLoop(scene: Scene, room: string): Promise<readonly Figure[]> {
-  const guests = await Promise.all(
-    Array.from({ length: LANES }, async (_, lane) => {
-      const { url, token } = await askToken(scene, room, `publisher ${lane}`);
-      return await join(url, token);
-    }),
-  );
+  const { url, token } = await askToken(scene, room, 'publisher');
+  const guest = await join(url, token);
   let tracks = 0;
-  await repeat(scene, async (lane) => {
-    const guest = guests[lane];
-    const published = await guest?.publishTone();
+  await repeat(scene, async () => {
+    const published = await guest.publishTone();
     tracks += 1;
-    await guest?.room.localParticipant?.unpublishTrack(published?.sid ?? '');
+    await guest.room.localParticipant?.unpublishTrack(published.sid);
   });
-  for (const guest of guests) await guest.leave();
+  await guest.leave();
   return [observed('tracks', tracks), ...limitFigures(await listSettled(scene, room), 'track_published')];
 }
 

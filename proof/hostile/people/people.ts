@@ -19,7 +19,7 @@ import { type Stage, whileServed } from '../well-behaved.ts';
 import { ATTACKS, askToken, listEvents, type Scene } from './attacks.ts';
 
 const SECONDS = { long: 12, short: 1 } as const;
-const CROWD = { long: 1_000, short: 10 } as const;
+const CROWD = { long: 200, short: 10 } as const;
 const LIMITS = { joinMs: 2_000, tellingMs: 2_000, requestMs: 250 } as const;
 /** Thirty joins, thirty leaves, and as many beginnings and ends of tracks. */
 const MOST_EVENTS = 120;
