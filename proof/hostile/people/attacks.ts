@@ -198,13 +198,13 @@ async function useOddNames(scene: Scene): Promise<readonly Figure[]> {
     ['rooms', 'list'],
     ['events', 'list'],
     ['sessions', 'list'],
-    ['participants', 'list', 'odd'],
   ]) {
     const options = { env: { ...environment, NO_COLOR: '1' }, columns: 200 };
     for (const terminals of [['stdout', 'stderr'], []] as const) {
-      const { stdout, stderr } = await run(words, { ...options, terminals });
+      const { code, stdout, stderr } = await run(words, { ...options, terminals });
       const text = `${stdout}${stderr}`.replaceAll(/[\t\n]/g, '');
-      if ((terminals.length === 0 ? /\p{Cc}/u : UNSHOWN).test(text)) shown.push(words.join(' '));
+      const acts = (terminals.length === 0 ? /\p{Cc}/u : UNSHOWN).test(text);
+      if (code !== 0 || acts) shown.push(words.join(' '));
     }
   }
   for (const guest of guests) await guest.leave();

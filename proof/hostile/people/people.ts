@@ -47,7 +47,7 @@ async function attackRooms(context: ExperimentContext, settings: EngineSettings)
       bound: MOST_EVENTS,
     };
     figures.push(...othersFigures(stage, result), ...named(name, [atMost(most)]));
-    own.push(...named(name, result.result));
+    own.push(...named(`${name}, itself`, result.result));
     report(`${name}: ${result.result.map((figure) => `${figure.name} ${figure.measured}`).join(', ')}`);
   }
   return { figures: [...figures, ...own], versions: { LiveKit: livekitServerVersion } };
