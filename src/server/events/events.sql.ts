@@ -1,7 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
+import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { withinRooms } from '../platform/storage/room-prefixes.ts';
+import { beginsWith, withinRooms } from '../platform/storage/room-prefixes.ts';
 import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import {
@@ -192,12 +193,63 @@ async function listEvents(connection: Connection, query: EventQuery): Promise<re
   if (room !== undefined) conditions.push(sql`room = ${sanitizeText(room)}`);
   const listed = { table: 'events', key: 'position', room: 'room' };
   const within = rooms === undefined ? undefined : await withinRooms(connection, listed, rooms);
+  const own = rooms && within?.isFew === false ? { others: [...conditions], rooms } : undefined;
   if (within !== undefined) conditions.push(within.condition);
   const isFew = room !== undefined || within?.isFew === true;
   const selection = { isFew, types, limit, after, before: query.beforePosition };
+  if (own !== undefined && !isFew && types === undefined)
+    return listOfMany(connection, { ...own, conditions }, selection);
   const { rows } = await select(connection.dialect, conditions, selection).execute(connection.db);
   return rows;
 }
+
+type OwnEvents = {
+  /** What the way through the log looks for. */
+  readonly conditions: readonly RawBuilder<unknown>[];
+  /** The conditions without that of the rooms. */
+  readonly others: readonly RawBuilder<unknown>[];
+  readonly rooms: RoomPrefixes;
+};
+
+/** So many are walked through for each event of the page, before those of a key with many are found by their rooms. */
+const MOST_WALKED = 40;
+
+/**
+ * The events of a key that has many are met soon on the way through the log, unless they are all far from where it begins.
+ * Then the index of rooms has their positions, of which the next are read.
+ */
+async function listOfMany(
+  { db, dialect }: Connection,
+  { conditions, others, rooms }: OwnEvents,
+  selection: Selection,
+): Promise<readonly StoredEvent[]> {
+  const { after, before, limit } = selection;
+  const inRange = (position: RawBuilder<unknown>) =>
+    sql`${position} > ${after} and ${position} < ${before ?? Number.MAX_SAFE_INTEGER}`;
+  const edge = (of: RawBuilder<unknown>) => sql`(select ${of} from events where ${inRange(sql`position`)})`;
+  const { rows } = await sql<Edges>`
+    select ${edge(sql`min(position)`)} as first, ${edge(sql`max(position)`)} as last`.execute(db);
+  const [{ first, last } = { first: null, last: null }] = rows;
+  if (first === null || last === null) return [];
+  const walked = limit * MOST_WALKED;
+  const isNear =
+    before === undefined
+      ? sql`position < ${Number(first) + walked}`
+      : sql`position > ${Number(last) - walked}`;
+  const near = await select(dialect, [...conditions, isNear], selection).execute(db);
+  if (near.rows.length === limit || last - first < walked) return near.rows;
+  // The sign keeps the engines from the index of positions, and the list by itself from its order.
+  const next = sql`
+    with own as materialized (
+      select position from events
+      where ${sql.join([inRange(sql`+position`), beginsWith(sql`room`, rooms), ...others], sql` and `)}
+    ) select position from own order by position ${before === undefined ? sql`asc` : sql`desc`} limit ${limit}`;
+  const isNext =
+    dialect.engine === 'SQLite' ? sql`position in (${next})` : sql`position = any(array(${next}))`;
+  return (await select(dialect, [isNext], selection).execute(db)).rows;
+}
+
+type Edges = { readonly first: number | null; readonly last: number | null };
 
 type Selection = Pick<EventQuery, 'types' | 'limit'> & {
   /** Whether other conditions leave few events, so that those of other types are skipped. */

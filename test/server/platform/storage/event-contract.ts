@@ -26,6 +26,37 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
     const listed = async (query: Partial<Parameters<Store['events']['list']>[0]>) =>
       (await store.events.list({ afterPosition: 0, limit: 100, ...query })).map((event) => event.id);
 
+    describe('the events of a key with many', () => {
+      const insertMany = async (count: number, toEvent: (n: number) => NewEvent) => {
+        for (let n = 0; n < count; n += 1_000)
+          await insert(...Array.from({ length: 1_000 }, (_, k) => toEvent(n + k)));
+      };
+      const other = (n: number) => newEvent(`other ${n}`, { room: 'zeta-1', roomSid: null, sequence: null });
+      const own = (n: number) =>
+        newEvent(`own ${n}`, { room: `acme-${n % 9}`, roomSid: null, sequence: null, createdAt: n });
+      const rooms = ['acme-', 'beta-'];
+      const newest = { rooms, limit: 3, beforePosition: Number.MAX_SAFE_INTEGER };
+
+      it('are found at either end of a log that ends or begins with those of others, page by page', async () => {
+        await insertMany(11_000, other);
+        await insertMany(6_000, own);
+        await insertMany(11_000, (n) => other(n + 11_000));
+        expect(await listed(newest)).toEqual(['own 5999', 'own 5998', 'own 5997']);
+        expect(await listed({ ...newest, beforePosition: 16_999 })).toEqual([
+          'own 5997',
+          'own 5996',
+          'own 5995',
+        ]);
+        expect(await listed({ ...newest, beforePosition: 11_002 })).toEqual(['own 0']);
+        expect(await listed({ rooms, limit: 2 })).toEqual(['own 0', 'own 1']);
+        expect(await listed({ rooms, limit: 2, afterPosition: 16_999 })).toEqual(['own 5999']);
+        expect(await listed({ rooms, limit: 2, afterPosition: 17_000 })).toEqual([]);
+        expect(await listed({ rooms, limit: 2, since: 5_998 })).toEqual(['own 5998', 'own 5999']);
+        expect(await listed({ ...newest, since: 5_998 })).toEqual(['own 5999', 'own 5998']);
+        expect(await listed({ ...newest, types: ['room_finished'] })).toEqual([]);
+      });
+    });
+
     describe('insertAll', () => {
       it('numbers events from 1 and stores all of their fields', async () => {
         const event = newEvent('one', { payload: '{"text":"è \\u0000 🎥"}', roomSid: 'RM_1', sequence: 7 });
