@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/server/app/store.ts';
 import { createSecretBox } from '../../../src/server/platform/secrets/encryption-keys.ts';
 import { reencryptSecrets } from '../../../src/server/platform/secrets/key-rotation.ts';
+import { readOutputs, writeOutputs } from '../../../src/server/recordings/broadcast-outputs.ts';
+import { SEALED_BROADCAST_URLS } from '../../../src/server/recordings/broadcasts.ts';
 import { SEALED_WEBHOOK_SECRETS } from '../../../src/server/webhooks/webhooks.ts';
 import { collectingLog, type LogLine } from '../../support/app.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
@@ -111,5 +113,73 @@ describe.each([
     }
     const sum = lines.reduce((all, { fields }) => all + Number(fields.webhooks), 0);
     expect([59, 60]).toContain(sum);
+  });
+});
+
+describe.each([
+  ['SQLite', sqliteTestDatabase],
+  ['PostgreSQL', postgresTestDatabase],
+])('the URLs of broadcasts on %s, after ENCRYPTION_KEY got a new first key', (_engine, prepare) => {
+  let testDatabase: TestDatabase;
+  let store: Store;
+  const lines: LogLine[] = [];
+  beforeEach(async () => {
+    testDatabase = await prepare();
+    store = await testDatabase.open();
+    lines.length = 0;
+  });
+  afterEach(() => testDatabase.close());
+
+  const start = async (number: number) => {
+    const id = `bc_${number}`;
+    const stream = { url: 'rtmp://example.org/live/***', fingerprint: `${number}`, state: 'active' } as const;
+    const urls = [`rtmp://example.org/live/key-${number}`, `rtmp://example.org/live/other-${number}`];
+    const streams = urls.map((url, index) => ({
+      ...{ ...stream, id: `bu_${number}_${index}`, since: 1, error: null, retries: 0 },
+      sealed: oldBox.seal(url, id),
+    }));
+    const outputs = writeOutputs({ hls: null, streams });
+    const claim = {
+      id,
+      kind: 'broadcast',
+      room: id,
+      filepath: '',
+      bucket: null,
+      owner: 'o',
+      claimUntil: 2,
+    } as const;
+    await store.recordings.claim({ ...claim, outputs }, number);
+    return { id, urls };
+  };
+  const find = async (id: string) => (await store.recordings.find(id)) ?? expect.unreachable();
+  const rotate = () =>
+    reencryptSecrets(
+      {
+        ...{ store, secretBox: bothBox, clock: systemClock, log: collectingLog(lines) },
+        sources: [SEALED_BROADCAST_URLS],
+      },
+      NEVER,
+    );
+
+  it('are all encrypted with it while they run, also those beyond the first page', async () => {
+    const started = [];
+    for (let number = 0; number < 230; number += 1) started.push(await start(number));
+    expect((await rotate()).encrypted).toEqual({ broadcasts: 230 });
+    for (const { id, urls } of started) {
+      const { streams } = readOutputs(await find(id));
+      expect(streams.map(({ sealed }) => newBox.open(sealed ?? '', id))).toEqual(urls);
+    }
+    expect((await rotate()).encrypted).toEqual({});
+    const logged = JSON.stringify(lines);
+    expect(logged).not.toContain('key-1');
+  });
+
+  it('are not put back when the broadcast ends at the same time', async () => {
+    const { id } = await start(1);
+    const [row] = await SEALED_BROADCAST_URLS.list(store, 0);
+    const over = writeOutputs({ hls: null, streams: [] });
+    await store.recordings.update(await find(id), { status: 'stopped', endedAt: 3, outputs: over });
+    expect(await row?.replace(store, ['a', 'b'])).toBe(false);
+    expect((await find(id)).outputs).toBe(over);
   });
 });
