@@ -28,6 +28,7 @@ type AddedEvent = {
   readonly event: NewEvent;
   readonly subject: EventSubject;
   readonly isReconciled: boolean;
+  readonly usedUntil: number | undefined;
 };
 
 type Appended = {
@@ -132,8 +133,8 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, appended: App
         const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };
         const id = `evt_${deps.ids.next()}`;
         const event = toNewEvent(domainEvent, { ...context, id, traceparent, createdAt: deps.clock.now() });
-        const { subject, isReconciled } = domainEvent;
-        appended.events.push({ event, subject, isReconciled });
+        const { subject, isReconciled, usedUntil } = domainEvent;
+        appended.events.push({ event, subject, isReconciled, usedUntil });
         if (session !== undefined) session = { ...session, sequence: session.sequence + 1 };
       }
       return session;
@@ -150,7 +151,9 @@ async function storeWithDeliveries(
   const used = added.filter(({ event }) => USAGE_EVENTS.has(event.type));
   if (used.length > 0)
     await store.usage.save(
-      used.flatMap(({ event, subject }) => readEventUsage({ ...event, subject }, event)),
+      used.flatMap(({ event, subject, usedUntil }) =>
+        readEventUsage({ ...event, subject, usedUntil }, event),
+      ),
     );
   if (events.length === 0) return { jobs: [], leftOut: { known: new Set(), waiting: new Set() } };
   const webhooks = await store.webhooks.listRegistrations(context?.registrationsVersion);

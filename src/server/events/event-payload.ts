@@ -91,6 +91,8 @@ export type DomainEvent = {
   readonly isUntold?: boolean | undefined;
   /** Reported some time after it happened: participants were counted then. */
   readonly isLate?: boolean | undefined;
+  /** End of the usage that it reports, if that is not its time. */
+  readonly usedUntil?: number | undefined;
   /** The instant before which the next events of this kind and participant are left out. */
   readonly limitedUntil?: number | undefined;
 };

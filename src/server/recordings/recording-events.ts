@@ -56,7 +56,9 @@ export function broadcastEndEvent(
   { isReconciled, isCorrection }: Pick<DomainEvent, 'isReconciled'> & Pick<EndEvent, 'isCorrection'>,
 ): DomainEvent {
   const occurredAt = broadcast.endedAt ?? broadcast.stoppedAt ?? broadcast.createdAt;
-  const event = broadcastEvent('broadcast_ended', broadcast, { occurredAt, isReconciled });
+  const told = broadcastEvent('broadcast_ended', broadcast, { occurredAt, isReconciled });
+  // A recorder may take half a minute to end after its stop.
+  const event = { ...told, usedUntil: broadcast.stoppedAt ?? undefined };
   if (isCorrection !== true) return event;
   const corrected = event.subject.broadcast && { ...event.subject.broadcast, corrected: true };
   return {

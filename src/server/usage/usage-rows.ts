@@ -90,6 +90,7 @@ function toKeyId(connection: UsedConnection | undefined): string {
 type EndedEvent = {
   readonly type: string;
   readonly occurredAt: number;
+  readonly usedUntil?: number | undefined;
   readonly subject: {
     readonly recording?: EndedRecording;
     readonly broadcast?: EndedBroadcast;
@@ -124,7 +125,7 @@ export function readEventUsage(event: EndedEvent, place: Place): readonly UsageR
   if (event.type === 'egress_ended' && recording !== undefined)
     return recordingUsage(recording, event.occurredAt, place);
   if (event.type === 'broadcast_ended' && broadcast !== undefined)
-    return broadcastUsage(broadcast, event.occurredAt, place);
+    return broadcastUsage(broadcast, event.usedUntil ?? event.occurredAt, place);
   if (event.type === 'transcription_completed' || event.type === 'transcription_failed')
     return transcription === undefined ? [] : transcriptionUsage(transcription, place);
   return [];
@@ -144,14 +145,14 @@ function recordingUsage(
   }));
 }
 
-/** A broadcast counts from its start to its end, whatever the number of its receivers; not if no media ever came. */
+/** A broadcast counts from its start to its stop, whatever the number of its receivers; not if no media ever came. */
 function broadcastUsage(
   { broadcastId, startedAt, status }: EndedBroadcast,
-  endedAt: number,
+  stoppedAt: number,
   place: Place,
 ): readonly UsageRow[] {
   if (startedAt === null || status === 'aborted') return [];
-  return splitByDay(Date.parse(startedAt), endedAt).map(({ day, from, to }) => ({
+  return splitByDay(Date.parse(startedAt), stoppedAt).map(({ day, from, to }) => ({
     ...toRow(place, { kind: 'broadcast', sourceId: broadcastId }),
     ...{ day, ms: to - from },
   }));

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Broadcast, BroadcastStatus } from '../../../src/contract/broadcasts.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
+import { createDatabase, type Database } from '../../support/parts/postgres.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { SkippableClock } from '../../support/skippable-clock.ts';
@@ -33,14 +35,18 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
   let room: string;
   let counter = 0;
   const clock = new SkippableClock();
+  let database: Database | undefined;
+  let dataDir: string;
 
   beforeAll(async () => {
-    const database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
+    dataDir = await mkdtemp(join(tmpdir(), 'rtc-broadcasts-'));
+    database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
     const port = await freePort();
     stage = await startStage({
       clock,
       environment: {
         PORT: String(port),
+        DATA_DIR: dataDir,
         BROADCAST_ALLOWED_NETWORKS: '127.0.0.0/8',
         ...(database === undefined
           ? {}
@@ -52,7 +58,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
       },
     });
   });
-  afterAll(() => stage?.close());
+  afterAll(async () => {
+    await stage?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
 
   /** Opens a room in which somebody publishes. */
   async function openRoom(): Promise<void> {
@@ -62,6 +71,26 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
     stage.media.control.join(room, { identity: 'ada' });
     stage.media.control.publish(room, 'ada');
   }
+  /** Returns the whole database, byte by byte or as text. */
+  const readStored = async (): Promise<string> => {
+    if (database === undefined) {
+      const files = (await readdir(dataDir)).filter((name) => name.startsWith('rtc.sqlite'));
+      const contents = await Promise.all(files.map((name) => readFile(join(dataDir, name), 'latin1')));
+      return contents.join('');
+    }
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const { rows: tables } = await client.query(
+      `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
+    );
+    const texts: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await client.query(`select string_agg(one::text, ' ') as text from ${name} as one`);
+      texts.push(String(rows[0].text));
+    }
+    await client.end();
+    return texts.join(' ');
+  };
   const readAnswer = ({ json }: { readonly json: never }): Answer => json;
   const post = (verb: 'start' | 'stop', body?: object) =>
     stage.service.call('POST', `/v1/rooms/${room}/broadcast/${verb}`, body === undefined ? {} : { body });
@@ -107,6 +136,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
       broadcast: { status: 'stopped', urls: [{ state: 'ended' }] },
     });
     expect(readAnswer(await post('stop')).type).toBe('urn:problem-type:rtc:no-active-broadcast');
+    const { startedAt, stoppedAt } = (await status()).broadcast ?? expect.unreachable();
+    const usage = await stage.service.call('GET', `/v1/usage?by=room&roomId=${room}`);
+    const minutes = (Date.parse(stoppedAt ?? '') - Date.parse(startedAt ?? '')) / 60_000;
+    expect(usage.json).toMatchObject({ total: { broadcastMinutes: Math.round(minutes * 100) / 100 } });
     await expect.poll(async () => (await events('broadcast_ended')).length, POLL).toBe(1);
     expect(
       (await events('broadcast_started,broadcast_ended,egress_started,egress_ended')).map(
@@ -282,7 +315,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
     expect(await events('broadcast_ended')).toMatchObject([{ broadcast: { status: 'failed' } }]);
   });
 
-  it('keeps keys out of everything that is read, stored as text or logged', async () => {
+  it('keeps keys out of everything that is read, stored or logged', async () => {
+    // One runs, whose URL is needed until it ends.
+    await openRoom();
+    await post('start', { urls: [GOOD] });
+    await expect.poll(states, POLL).toEqual(['active']);
+    const stored = await readStored();
+    expect(stored).toContain(`broadcast-${engine}-${counter}`);
+    expect(stored).not.toContain(KEY);
+    expect(stored).not.toContain('one-more-key');
     const all = JSON.stringify([
       stage.service.logLines,
       (await stage.service.call('GET', '/v1/events?limit=200')).json,

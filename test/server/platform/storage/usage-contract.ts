@@ -232,11 +232,12 @@ export function describeUsage(engine: string, prepare: () => Promise<TestDatabas
       expect(await list({ by: 'key' })).toMatchObject([{ group: 'key_1', recording: 2 * MINUTE }]);
     });
 
-    it('counts a broadcast from its start to its end, and not one that was aborted', async () => {
+    it('counts a broadcast from its start to its stop, and not one that was aborted', async () => {
       const end = (broadcastId: string, status: string) =>
         readEventUsage(
           {
-            ...{ type: 'broadcast_ended', occurredAt: NOVEMBER + DAY_MS + MINUTE },
+            ...{ type: 'broadcast_ended', occurredAt: NOVEMBER + DAY_MS + HOUR },
+            usedUntil: NOVEMBER + DAY_MS + MINUTE,
             subject: {
               broadcast: {
                 broadcastId,
