@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseSync } from 'oxc-parser';
 import { writeCheckingModules, writeFiscalIndex } from '../build/fiscal.ts';
@@ -33,7 +33,7 @@ async function stageFiscal(staging: string, root: Manifest): Promise<string> {
       await writeFile(join(folder, `${name}.js`), writeExport(values, './index.js'));
     await writeFile(
       join(folder, `${name}.d.ts`),
-      writeExport([...module.types, ...values], `./types/${name}.js`),
+      writeExport([...module.types, ...values], `./types/${module.path}.js`),
     );
   }
   await writeFile(join(folder, 'index.d.ts'), "export * from './types/index.js';\n");
@@ -68,7 +68,9 @@ async function copyFiles(folder: string, names: readonly string[]): Promise<void
 }
 
 type PublicModule = {
-  /** For example `check` for './check.ts'. */
+  /** Path of the source, such as `geography/find-place`. */
+  readonly path: string;
+  /** The published name, which has no folders: `find-place`. */
   readonly name: string;
   readonly values: readonly string[];
   /** Names of types, each after the word `type`. */
@@ -85,8 +87,10 @@ async function publicFiscalModules(): Promise<readonly PublicModule[]> {
     const own = entries.filter(({ moduleRequest }) => moduleRequest?.value === request);
     const listNames = (wanted: readonly (typeof own)[number][]) =>
       wanted.flatMap(({ exportName }) => exportName.name ?? []);
+    const path = request.replace(/^\.\/(.+)\.ts$/, '$1');
     return {
-      name: request.replace(/^\.\/(.+)\.ts$/, '$1'),
+      path,
+      name: basename(path),
       values: listNames(own.filter(({ isType }) => !isType)),
       types: listNames(own.filter(({ isType }) => isType)).map((name) => `type ${name}`),
     };
