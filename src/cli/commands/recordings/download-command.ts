@@ -6,7 +6,7 @@ import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { defineCommand, existing, flag, optionalArgument } from '../../framework/parameters.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
-import { createTransferBar } from './save-file.ts';
+import { createTransferBar } from './transfer-bar.ts';
 
 export const download = defineCommand({
   noun: 'recordings',
