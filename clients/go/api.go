@@ -62,8 +62,8 @@ type Readiness struct {
 	PurgeRefusedSince *string `json:"purgeRefusedSince,omitempty"`
 	// Why: `pause`: the last deletion, or the newest event before it, is more than a day ago (correct the clock, or
 	// confirm it: rtc admin confirm-clock); `database-clock`, `media-server-clock`: that clock differs from the
-	// service’s by more than an hour (set the wrong one; a confirmation does not help). One of pause, database-clock,
-	// media-server-clock.
+	// service’s by more than five minutes (set the wrong one; a confirmation does not help). One of pause,
+	// database-clock, media-server-clock.
 	PurgeRefusedBecause *string `json:"purgeRefusedBecause,omitempty"`
 }
 

@@ -100,7 +100,7 @@ export const ReadinessSchema = Type.Object(
     purgeRefusedBecause: Type.Optional(
       Type.Enum([...PURGE_REFUSAL_REASONS], {
         description:
-          'Why: `pause`: the last deletion, or the newest event before it, is more than a day ago (correct the clock, or confirm it: rtc admin confirm-clock); `database-clock`, `media-server-clock`: that clock differs from the service’s by more than an hour (set the wrong one; a confirmation does not help)',
+          'Why: `pause`: the last deletion, or the newest event before it, is more than a day ago (correct the clock, or confirm it: rtc admin confirm-clock); `database-clock`, `media-server-clock`: that clock differs from the service’s by more than five minutes (set the wrong one; a confirmation does not help)',
       }),
     ),
   },

@@ -13,7 +13,7 @@ import type { Store } from './app/store.ts';
 import { SEALED_SECRETS } from './app/stored-key.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
 import { findDoubt } from './events/purge.ts';
-import { MediaClock } from './platform/livekit/media-clock.ts';
+import { askMediaDifference } from './platform/livekit/media-clock.ts';
 import { createLog } from './platform/pino-log.ts';
 import {
   checkEncryptionKey,
@@ -71,10 +71,15 @@ export async function fix(
  */
 export async function confirmClock(): Promise<{ readonly confirmedAt: string }> {
   const { LIVEKIT_URL: livekitUrl } = readEnvironment(process.env, process.cwd());
-  const media = livekitUrl ? await askDifference(livekitUrl) : undefined;
+  const media = livekitUrl ? await askMediaDifference(livekitUrl, systemClock) : undefined;
   return await inDatabase(async (store) => {
     const now = systemClock.now();
-    const clocks = { now, database: store.clock.now(), media, isOtherMachineAsked: false };
+    const clocks = {
+      now,
+      database: (store.clock.databaseNow ?? store.clock.now)(),
+      media,
+      isOtherMachineAsked: false,
+    };
     const doubt = findDoubt(clocks, { purgedAt: now, newestAt: undefined });
     if (doubt !== undefined) {
       throw new ServiceError(
@@ -90,24 +95,6 @@ export async function confirmClock(): Promise<{ readonly confirmedAt: string }> 
     await store.events.notePurge(now);
     return { confirmedAt: toText(now) };
   });
-}
-
-const ASK_TIMEOUT_MS = 5_000;
-
-/** Milliseconds by which LiveKit's clock is ahead of ours; undefined when it does not respond. */
-async function askDifference(livekitUrl: string): Promise<number | undefined> {
-  const mediaClock = new MediaClock(systemClock);
-  const sentAt = systemClock.monotonic();
-  try {
-    const { headers } = await fetch(livekitUrl.replace(/^ws/, 'http'), {
-      method: 'HEAD',
-      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
-    });
-    mediaClock.observeResponse(headers.get('date') ?? undefined, sentAt);
-  } catch {
-    return undefined;
-  }
-  return mediaClock.readDifference(systemClock.now());
 }
 
 function toText(ms: number): string {

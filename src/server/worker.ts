@@ -3,7 +3,7 @@ import { type Config, loadConfig } from './app/config/config.ts';
 import { readEnvironment } from './app/config/environment.ts';
 import { openStore } from './app/create-store.ts';
 import { requireNativePackages } from './app/native-packages.ts';
-import { readDatabaseOptions, type ServiceParts } from './app/open-adapters.ts';
+import { findWitness, readDatabaseOptions, type ServiceParts } from './app/open-adapters.ts';
 import { localRecognitionsAtOnce, openCheckedSpeech, type Speech } from './app/open-speech.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { Closers, createFailure, untilEnd } from './app/shutdown.ts';
@@ -84,6 +84,7 @@ export async function startWorker(config: Config, parts: WorkerParts): Promise<R
     const store = await openStore({
       ...parts,
       database: readDatabaseOptions(config),
+      askWitness: findWitness(config, parts.clock),
       onLost: failure.report,
     });
     closers.add(() => store.close());

@@ -70,7 +70,7 @@ class Readiness(_ReadinessRequired, total=False):
     purgeRefusedSince: str
     # Why: `pause`: the last deletion, or the newest event before it, is more than a day ago (correct the clock, or
     # confirm it: rtc admin confirm-clock); `database-clock`, `media-server-clock`: that clock differs from the
-    # service’s by more than an hour (set the wrong one; a confirmation does not help)
+    # service’s by more than five minutes (set the wrong one; a confirmation does not help)
     purgeRefusedBecause: Literal["pause", "database-clock", "media-server-clock"]
 
 

@@ -152,7 +152,7 @@ const confirmClock = defineCommand({
   verb: 'confirm-clock',
   summary: 'Confirm that the clock of this machine is right',
   description:
-    'The service deletes nothing while the last deletion is more than a day ago, because a clock that is ahead would end every retention at once. After an outage it goes on by itself when the clock of LiveKit or of the database on another machine confirms the time; where all are on this machine, you do. Compare the clock first. While LiveKit’s clock or the database’s differs by more than an hour, a confirmation would not help, and is refused: set the wrong clock. The service may keep running, and goes on within seconds.',
+    'The service deletes nothing while the last deletion is more than a day ago, because a clock that is ahead would end every retention at once. After an outage it goes on by itself when the clock of LiveKit or of the database on another machine confirms the time; where all are on this machine, you do. Compare the clock first. While LiveKit’s clock or the database’s differs by more than five minutes, a confirmation would not help, and is refused: set the wrong clock. The service may keep running, and goes on within seconds.',
   needs: 'nothing',
   fields: ['confirmedAt'],
   arguments: {},

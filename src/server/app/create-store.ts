@@ -12,6 +12,7 @@ import type { Log } from '../platform/log.ts';
 import type { Engine } from '../platform/storage/engine.ts';
 import { createInstanceStore } from '../platform/storage/instances.ts';
 import { createLeaseStore } from '../platform/storage/leases.ts';
+import type { AskWitness } from '../platform/storage/postgres/engine.ts';
 import { openSqlite } from '../platform/storage/sqlite/engine.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
@@ -334,6 +335,8 @@ export type StoreOptions = {
    * it stores.
    */
   readonly onLost?: (error: ServiceError) => void;
+  /** Says whether the clock of a database on another machine is right, when ours differs. */
+  readonly askWitness?: AskWitness | undefined;
   /** Called after each call of a store. */
   readonly onCall?: CallObserver | undefined;
 };

@@ -4,7 +4,7 @@ import { createMetrics, type Metrics, type StoreCall } from '../metrics/metrics.
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createMediaWorkers, type MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import { createLivekitMediaServer, type LivekitCall } from '../platform/livekit/livekit-media-server.ts';
-import { MediaClock } from '../platform/livekit/media-clock.ts';
+import { askMediaDifference, MediaClock } from '../platform/livekit/media-clock.ts';
 import type { MediaEventReader } from '../platform/livekit/media-event.ts';
 import { createMediaEventReader, RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
@@ -21,6 +21,7 @@ import { type AddressGuard, createAddressGuard } from '../webhooks/sender/addres
 import type { FileUrls, WebhookSender } from '../webhooks/sender/sender.ts';
 import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
 import type { Config } from './config/config.ts';
+import { isOnOtherMachine } from './config/warnings.ts';
 import { openStore, type StoreOptions } from './create-store.ts';
 import type { Closers } from './shutdown.ts';
 import type { Store } from './store.ts';
@@ -82,6 +83,7 @@ export async function openAdapters(
   const store = await openStore({
     database: readDatabaseOptions(config),
     clock,
+    askWitness: findWitness(config, clock),
     log,
     isMaintained: true,
     onLost: parts.onStoreLost,
@@ -147,6 +149,11 @@ export function readDatabaseOptions(config: Config): StoreOptions['database'] {
     return { databaseUrl: config.databaseUrl, poolSize: config.values.DATABASE_POOL_SIZE };
   }
   return { sqlitePath: join(config.dataDir, 'rtc.sqlite') };
+}
+
+/** LiveKit tells the time when the clocks of this machine and of the database differ, unless it shares ours. */
+export function findWitness({ livekit: { url } }: Config, clock: Clock): StoreOptions['askWitness'] {
+  return isOnOtherMachine(url) ? () => askMediaDifference(url, clock) : undefined;
 }
 
 /** The SDK is loaded only for those who want traces. */

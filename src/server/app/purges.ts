@@ -1,10 +1,11 @@
 import { type Purge, startPurge } from '../events/purge.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
+import { ENDED_KEPT_MS } from '../rooms/blocks/blocks.ts';
 import { purgePlans } from '../rooms/plans/plans.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/transcriptions.ts';
 import type { Config } from './config/config.ts';
-import { isLoopback } from './config/warnings.ts';
+import { isOnOtherMachine } from './config/warnings.ts';
 import type { Adapters } from './open-adapters.ts';
 import type { Store } from './store.ts';
 
@@ -39,6 +40,8 @@ export function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<t
       auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
       failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
       turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
+      blocks: (limit) => store.blocks.purge(clock.now() - ENDED_KEPT_MS, limit),
+      rooms: (limit) => store.rooms.purge(clock.now() - ENDED_KEPT_MS, limit),
       plans: (limit) => purgePlans({ store, clock }, limit),
       entryDecisions: (limit) => store.entryDecisions.purge(clock.now(), limit),
       keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
@@ -49,11 +52,4 @@ export function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<t
   });
   deps.metrics?.watchRefusedPurge(() => purge.refusal()?.since);
   return purge;
-}
-
-/** A name without a dot is mostly that of a container on this machine, which has the same clock. */
-function isOnOtherMachine(url: string | undefined): boolean {
-  if (url === undefined || !URL.canParse(url)) return false;
-  const { hostname } = new URL(url);
-  return /[.:]/.test(hostname) && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }

@@ -2,7 +2,7 @@ import type { AccessStores } from '../access/store.ts';
 import type { ErasureStores } from '../erasure/store.ts';
 import type { MediaEventStores } from '../media-events/stores.ts';
 import type { FigureStore } from '../metrics/figures.sql.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { StoreClock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import type { InstanceStore } from '../platform/storage/instances.ts';
@@ -26,7 +26,7 @@ export interface Store extends MediaEventStores, AccessStores, SessionStores, Er
   readonly vocabularies: VocabularyStore;
   readonly changes: ChangeFeed;
   /** The clock that decides about leases and due times for all code that uses the store: see Engine. */
-  readonly clock: Clock;
+  readonly clock: StoreClock;
   /** The connections of this process; undefined on SQLite, which has none. */
   readonly pool: (() => PoolState) | undefined;
   /** Resolves when the database responds. */

@@ -1,5 +1,5 @@
 import type { PurgeRefusalReason } from '../../contract/self-check.ts';
-import type { Clock } from '../platform/clock.ts';
+import { CLOCKS_APART_MS, type Clock, type StoreClock } from '../platform/clock.ts';
 import { type Loop, startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -12,8 +12,7 @@ const PAUSE_MS = 50;
 
 export type PurgeDeps = {
   readonly store: UnitOfWork<EventStores> & {
-    /** The database's clock, on PostgreSQL. */
-    readonly clock: Pick<Clock, 'now'>;
+    readonly clock: Pick<StoreClock, 'now' | 'databaseNow'>;
   };
   /** The clock of this machine. */
   readonly machineClock: Pick<Clock, 'now'>;
@@ -41,7 +40,7 @@ export type Purge = (limit: number, signal: AbortSignal) => Promise<number>;
 /*
  * A clock that is ahead ends every retention at once. What is deleted cannot be undone, so that no single clock decides:
  *   - nothing is deleted in the first minutes after a start, in which a clock may still be set;
- *   - the clocks of this machine, of the database and of LiveKit, as far as they are known, differ by an hour at most;
+ *   - the clocks of this machine, of the database and of LiveKit, as far as they are known, differ by five minutes at most;
  *   - the time since the last deletion, or since the newest event before the first one, is at most a day. After a longer
  *     pause, such as an outage, the clock of another machine has to confirm ours: then LiveKit's clock is known, and LiveKit or
  *     the database is not on this machine. Otherwise an operator does it (`rtc admin confirm-clock`).
@@ -50,8 +49,6 @@ export type Purge = (limit: number, signal: AbortSignal) => Promise<number>;
 /** Time after a start in which nothing is deleted. */
 export const QUIET_MS = 300_000;
 const LONGEST_PAUSE_MS = 86_400_000;
-/** More than clocks differ that are set at all. */
-const LONGEST_DIFFERENCE_MS = 3_600_000;
 
 type RunningPurge = Pick<Loop, 'close'> & {
   /** Since when and why nothing is deleted because the clock may be wrong. */
@@ -70,7 +67,7 @@ export function startPurge(deps: PurgeDeps): RunningPurge {
     const now = machineClock.now();
     const clocks = {
       now,
-      database: store.clock.now(),
+      database: (store.clock.databaseNow ?? store.clock.now)(),
       media: mediaClock.readDifference(now),
       isOtherMachineAsked,
     };
@@ -131,10 +128,10 @@ export type Clocks = Pick<PurgeDeps, 'isOtherMachineAsked'> & {
 /** Finds why nothing may be deleted. `time` is what the other clock shows, or when `what` was. */
 export function findDoubt(clocks: Clocks, { purgedAt, newestAt }: PurgeTimes): Doubt | undefined {
   const { now, database, media, isOtherMachineAsked } = clocks;
-  if (Math.abs(now - database) > LONGEST_DIFFERENCE_MS) {
+  if (Math.abs(now - database) > CLOCKS_APART_MS) {
     return { reason: 'database-clock', what: "the database's clock", time: toText(database) };
   }
-  if (media !== undefined && Math.abs(media) > LONGEST_DIFFERENCE_MS) {
+  if (media !== undefined && Math.abs(media) > CLOCKS_APART_MS) {
     return { reason: 'media-server-clock', what: "LiveKit's clock", time: toText(now + media) };
   }
   const last = purgedAt ?? newestAt;

@@ -86,7 +86,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
     failureMessage: 'comparing with the media server failed; trying again',
     backoff: BACKOFF,
     round: async (signal) => {
-      // While the media server does not respond the database is not used.
+      // While the media server does not respond, or refuses us, the database is not used.
       if (isMediaServerAway) await abortableMediaServer(deps.mediaServer, signal).listRooms([NO_ROOM]);
       isMediaServerAway = false;
       const startedAt = clock.monotonic();
@@ -94,7 +94,10 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
         if (fullComparison.isNeeded) await compareEverything(roundDeps, fullComparison, signal);
         else await runRound(roundDeps, signal);
       } catch (error) {
-        isMediaServerAway = hasCode(error, 'media-server-unavailable');
+        isMediaServerAway =
+          hasCode(error, 'media-server-unavailable') || hasCode(error, 'media-server-error');
+        // It may accept another instance, where our clock is wrong.
+        if (isMediaServerAway) await store.leases.release({ name: LEASE, owner: instanceId });
         throw error;
       }
       if (fullComparison.isNeeded) return POLL_INTERVAL_MS;
@@ -166,7 +169,7 @@ type Step = (deps: RoundDeps, round: Round) => Promise<unknown>;
 const STEPS: readonly Step[] = [
   publishMissedEnds,
   compareRooms,
-  (deps, { signal }) => sweepBlocks(deps, signal),
+  sweepBlocks,
   (deps, { signal }) => sweepClosedRooms(deps, signal),
   sweepPlannedRooms,
   reconcileTranscriptions,

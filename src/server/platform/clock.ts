@@ -10,6 +10,15 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Clocks that are set at all differ by less. From here on, a signed request is refused, and nothing is deleted. */
+export const CLOCKS_APART_MS = 300_000;
+
+/** The clock that decides about leases and due times. */
+export type StoreClock = Clock & {
+  /** What the clock of a database on another machine shows, also while it is wrong and does not decide. */
+  readonly databaseNow?: () => number;
+};
+
 /** Formats an instant as ISO 8601, as the API has it; null while it has not come. */
 export function toInstant(at: number | null | undefined): string | null {
   return at === null || at === undefined ? null : new Date(at).toISOString();

@@ -11,7 +11,7 @@ import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { RoomConfig } from '../platform/livekit/token-signer.ts';
 import type { Log } from '../platform/log.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
-import { type FindRow, MAX_GAP_MS, openRowCache, type RowCache } from '../platform/storage/row-cache.ts';
+import { type FindRow, openRowCache, type RowCache } from '../platform/storage/row-cache.ts';
 import { decideEntry } from './entry.ts';
 import type { RoomKey, RoomRecord, RoomRecordStore, RoomSettingsKept } from './store.ts';
 
@@ -286,7 +286,7 @@ const PURGE_BATCH = 500;
 
 /**
  * Closes the rooms again that are open although they are closed, because the event of a join was lost or the media server
- * did not respond. Deletes records whose time is over.
+ * did not respond. Forgets the oldest records beyond the limit.
  */
 export async function sweepClosedRooms(deps: EnforceDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, mediaServer } = deps;
@@ -297,8 +297,6 @@ export async function sweepClosedRooms(deps: EnforceDeps, signal: AbortSignal): 
     const closed = await store.rooms.findClosed(names, now);
     await forEachConcurrently(closed, REQUESTS_AT_ONCE, (record) => removeUnwanted(deps, record));
   }
-  const before = now - 2 * MAX_GAP_MS;
-  while (!signal.aborted && (await store.rooms.purge(before, PURGE_BATCH)) === PURGE_BATCH);
   while (!signal.aborted && (await store.rooms.trim(MAX_REMEMBERED, PURGE_BATCH)) === PURGE_BATCH);
 }
 

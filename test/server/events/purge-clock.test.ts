@@ -84,15 +84,15 @@ describe('data whose retention seems to have ended', () => {
     expect(await events()).toBe(2);
   });
 
-  it("are kept while the database's clock differs by more than an hour", async () => {
+  it("are kept while the database's clock differs by more than five minutes", async () => {
     const { clock, start, purgedAt, errors } = await setUp();
-    start({ databaseNow: () => clock.now() - 3_600_001 });
+    start({ databaseNow: () => clock.now() - 300_001 });
     await letPass(clock, QUIET_MS + 60_000);
     await expect.poll(errors).toHaveLength(1);
     expect(await purgedAt()).toBeUndefined();
   });
 
-  it.each([3_600_001, -3_600_001])("are kept while LiveKit's clock differs by %i ms", async (mediaMs) => {
+  it.each([300_001, -300_001])("are kept while LiveKit's clock differs by %i ms", async (mediaMs) => {
     const { clock, start, purgedAt, errors } = await setUp();
     start({ mediaMs: () => mediaMs, isOtherMachineAsked: true });
     await letPass(clock, QUIET_MS + 60_000);
@@ -103,7 +103,7 @@ describe('data whose retention seems to have ended', () => {
 
   it('are deleted after an outage of weeks when the clock of another machine confirms the time', async () => {
     const { clock, start, events, errors } = await setUp(START + 400 * DAY_MS);
-    start({ mediaMs: () => 3_600_000, isOtherMachineAsked: true });
+    start({ mediaMs: () => 300_000, isOtherMachineAsked: true });
     await letPass(clock, QUIET_MS + 60_000);
     await expect.poll(events).toBe(0);
     expect(errors()).toEqual([]);

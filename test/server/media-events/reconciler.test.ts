@@ -200,17 +200,20 @@ describe('the reconciler', () => {
     await expect.poll(() => lists).toBe(2);
   });
 
-  it('does not use the database while the media server does not respond', async () => {
-    list = () => Promise.reject(new ServiceError('media-server-unavailable', 'no connection'));
-    start('first');
-    await settle();
-    await stage.store.leases.release({ name: 'reconcile', owner: 'first' });
-    stage.clock.advance(1_000);
-    await expect.poll(() => looks).toBe(1);
-    await settle();
-    expect(lists).toBe(1);
-    expect(
-      await stage.store.leases.acquire({ name: 'reconcile', owner: 'second', until: NOW + 1 }, NOW),
-    ).toBe(true);
-  });
+  it.each(['media-server-unavailable', 'media-server-error'] as const)(
+    'leaves its lease to others and does not use the database after a %s',
+    async (code) => {
+      list = () => Promise.reject(new ServiceError(code, 'no connection, or a token that is not valid yet'));
+      start('first');
+      await settle();
+      const take = (until: number) =>
+        stage.store.leases.acquire({ name: 'reconcile', owner: 'second', until }, NOW);
+      expect(await take(NOW)).toBe(true);
+      stage.clock.advance(1_000);
+      await expect.poll(() => looks).toBe(1);
+      await settle();
+      expect(lists).toBe(1);
+      expect(await take(NOW + 1)).toBe(true);
+    },
+  );
 });

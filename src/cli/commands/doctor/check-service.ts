@@ -187,9 +187,9 @@ function checkDatabase(readiness: Readiness | undefined): Check {
 const RETENTION_STEPS: Readonly<Record<NonNullable<Readiness['purgeRefusedBecause']>, string>> = {
   pause: "correct the clock, or confirm it on the service's machine: rtc admin confirm-clock",
   'database-clock':
-    "set the wrong clock (NTP), the service's or the database's: they differ by more than an hour",
+    "set the wrong clock (NTP), the service's or the database's: they differ by more than five minutes",
   'media-server-clock':
-    "set the wrong clock (NTP), the service's or LiveKit's: they differ by more than an hour",
+    "set the wrong clock (NTP), the service's or LiveKit's: they differ by more than five minutes",
 };
 
 /** Shown only while the service deletes nothing. */

@@ -122,3 +122,10 @@ function isEverything(network: string): boolean {
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 }
+
+/** A name without a dot is mostly that of a container on this machine, which has the same clock. */
+export function isOnOtherMachine(url: string | undefined): boolean {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return /[.:]/.test(hostname) && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}

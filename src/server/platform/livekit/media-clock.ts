@@ -1,5 +1,5 @@
 import type { SelfCheck } from '../../../contract/self-check.ts';
-import type { Clock } from '../clock.ts';
+import { CLOCKS_APART_MS, type Clock } from '../clock.ts';
 
 /** An observation says nothing about the present after this time. */
 const MAX_AGE_MS = 600_000;
@@ -10,7 +10,7 @@ const LATEST_WEBHOOK_MS = 15_000;
 
 /** From here on it is more than clocks differ that are set at all. LiveKit refuses tokens from the second one on. */
 const NOTED_MS = 30_000;
-const REFUSED_MS = 300_000;
+const ASK_TIMEOUT_MS = 5_000;
 
 /** Bounds of what has to be added to our monotonic clock to get LiveKit's time of day. */
 type Offset = { readonly least: number; readonly most: number; readonly at: number };
@@ -54,6 +54,25 @@ export class MediaClock {
   }
 }
 
+/** Asks LiveKit for the time. Resolves to the milliseconds by which its clock is ahead of ours; to undefined without a response. */
+export async function askMediaDifference(
+  livekitUrl: string,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+): Promise<number | undefined> {
+  const mediaClock = new MediaClock(clock);
+  const sentAt = clock.monotonic();
+  try {
+    const { headers } = await fetch(livekitUrl.replace(/^ws/, 'http'), {
+      method: 'HEAD',
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    });
+    mediaClock.observeResponse(headers.get('date') ?? undefined, sentAt);
+  } catch {
+    return undefined;
+  }
+  return mediaClock.readDifference(clock.now());
+}
+
 /** The check for `rtc doctor`; nothing while LiveKit's time is unknown, because another check says that it does not respond. */
 export function checkMediaClock(
   mediaClock: Pick<MediaClock, 'readDifference'>,
@@ -71,9 +90,8 @@ export function checkMediaClock(
   return [
     {
       check: "LiveKit's clock",
-      status: size > REFUSED_MS ? 'fault' : 'warning',
-      detail:
-        size > REFUSED_MS ? `${detail}: tokens may be refused, and nothing is deleted above an hour` : detail,
+      status: size > CLOCKS_APART_MS ? 'fault' : 'warning',
+      detail: size > CLOCKS_APART_MS ? `${detail}: tokens may be refused, and nothing is deleted` : detail,
       next: 'correct the wrong clock (NTP)',
     },
   ];

@@ -1,5 +1,5 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
-import type { Clock } from '../clock.ts';
+import type { StoreClock } from '../clock.ts';
 import type { ChangeHub } from './changes.ts';
 
 /*
@@ -12,8 +12,8 @@ export interface Engine<Tables> {
   readonly columnTypes: ColumnTypes;
   readonly dialect: SqlDialect;
   readonly changes: ChangeHub;
-  /** The clock for leases and due times. On PostgreSQL it is the database's, because the clocks of instances may differ. */
-  readonly clock: Clock;
+  /** The clock for leases and due times. On PostgreSQL it is the database's, because the clocks of instances may differ, unless other clocks show that it is wrong. */
+  readonly clock: StoreClock;
   /** Resolves when the transaction is durable. If `work` throws, it is rolled back. On SQLite, simultaneous transactions share a commit. */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Runs `work` in a savepoint of the transaction: if it throws, only its own statements are rolled back. */

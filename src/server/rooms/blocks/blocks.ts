@@ -214,21 +214,17 @@ function readJoin({ type, room, participant }: MediaEvent): BlockSubject | undef
 
 const REQUESTS_AT_ONCE = 8;
 
-const PURGE_BATCH = 500;
-
 /** How long the row of an ended block is kept, so that every instance learns of the end. */
 export const ENDED_KEPT_MS = 2 * MAX_GAP_MS;
 
 /**
  * Removes blocked participants who are in a room nevertheless, because the event of their join was lost or the media server
- * did not respond. Deletes blocks that have ended. Runs after the comparison with the media server has updated presence.
+ * did not respond. Runs after the comparison with the media server has updated presence.
  */
-export async function sweepBlocks(deps: RemoveBlockedDeps, signal: AbortSignal): Promise<void> {
+export async function sweepBlocks(deps: RemoveBlockedDeps): Promise<void> {
   const { store, clock } = deps;
   const present = await store.blocks.listPresent(clock.now());
   await forEachConcurrently(present, REQUESTS_AT_ONCE, (subject) => remove(deps, subject));
-  const before = clock.now() - ENDED_KEPT_MS;
-  while (!signal.aborted && (await store.blocks.purge(before, PURGE_BATCH)) === PURGE_BATCH);
 }
 
 async function remove({ mediaServer, log }: RemoveBlockedDeps, subject: BlockSubject): Promise<void> {

@@ -58,8 +58,9 @@ afterEach(async () => {
   await database.close();
 });
 
-async function openWith(clock: Clock): Promise<Store> {
-  const store = await openStore({ database: { databaseUrl: database.url }, clock, log: silentLog });
+async function openWith(clock: Clock, askWitness?: () => Promise<number | undefined>): Promise<Store> {
+  const options = { database: { databaseUrl: database.url }, clock, askWitness };
+  const store = await openStore({ ...options, log: silentLog });
   opened.push(store);
   return store;
 }
@@ -137,5 +138,30 @@ describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
         return computeDifference(moved, right);
       })
       .toBeLessThan(NEARLY_MS);
+  });
+});
+
+describe('a clock that differs from that of the database by a day', () => {
+  const DAY_MS = 86_400_000;
+
+  it.each([
+    ['that of the database, which a third clock outvotes', 0, 1],
+    ['ours, which a third clock contradicts', DAY_MS, 0],
+    ['unknown, because no third clock responds', undefined, 0],
+  ])('is wrong where it is %s', async (_, witnessMs, expectedDays) => {
+    const right = await openWith(new WrongClock(0));
+    const apart = await openWith(new WrongClock(DAY_MS), async () => witnessMs);
+    expect(Math.round(computeDifference(apart, right) / DAY_MS)).toBe(expectedDays);
+    const shown = apart.clock.databaseNow?.() ?? Number.NaN;
+    expect(Math.abs(shown - right.clock.now())).toBeLessThan(NEARLY_MS);
+  });
+
+  it('is used again when the clock of the database is right again', async () => {
+    const clock = new WrongClock(DAY_MS);
+    const right = await openWith(new WrongClock(0));
+    const moved = await openWith(clock, async () => 0);
+    clock.wrongByMs = 0;
+    moved.clock.now();
+    await expect.poll(() => computeDifference(right, moved)).toBeLessThan(NEARLY_MS);
   });
 });

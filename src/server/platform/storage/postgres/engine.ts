@@ -11,7 +11,7 @@ import {
 } from 'kysely';
 import { Pool, type PoolConfig, types } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
-import type { Clock } from '../../clock.ts';
+import { CLOCKS_APART_MS, type Clock, type StoreClock } from '../../clock.ts';
 import { type Loop, startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
@@ -62,7 +62,11 @@ export type PostgresOptions<Tables> = {
   readonly poolSize?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  readonly askWitness?: AskWitness | undefined;
 };
+
+/** Asks another machine for the time. Resolves to the milliseconds by which its clock is ahead of ours, if it responds. */
+export type AskWitness = () => Promise<number | undefined>;
 
 /** Opens the pool and migrates the schema. */
 export async function openPostgres<Tables>(options: PostgresOptions<Tables>): Promise<Engine<Tables>> {
@@ -85,7 +89,7 @@ export async function openPostgres<Tables>(options: PostgresOptions<Tables>): Pr
     },
     onCommit: notifier.notify,
   });
-  const databaseClock = await startDatabaseClock(pool, clock, log).catch(async (error: unknown) => {
+  const databaseClock = await startDatabaseClock(pool, options).catch(async (error: unknown) => {
     await pool.end();
     throw explainStart(error, url);
   });
@@ -171,7 +175,7 @@ function readProcessId(client: object): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
 
-type EngineParts = { readonly pool: Pool; readonly changes: ChangeHub; readonly clock: Clock };
+type EngineParts = { readonly pool: Pool; readonly changes: ChangeHub; readonly clock: StoreClock };
 
 function createEngine<Tables>({ pool, changes, clock }: EngineParts): Engine<Tables> {
   const db = new Kysely<Tables>({ dialect: postgresKyselyDialect(pool) });
@@ -325,25 +329,37 @@ const MAX_ROUND_TRIP_MS = 1000;
 /** A larger change of this machine's clock is a jump and no correction of its speed. */
 const JUMP_MS = 1000;
 
-export type DatabaseClock = Clock & { readonly close: () => Promise<void> };
+export type DatabaseClock = StoreClock & { readonly close: () => Promise<void> };
 
 /**
  * The clock of the database, because the clocks of the instances may differ: our monotonic clock, and its difference to the
  * database's clock at the last comparison. It is off by half a round trip at most. Setting this machine's clock changes
  * nothing, and a change of the database's clock counts from the next comparison on. The monotonic clock stops while a
  * machine is suspended. Both cases look alike here, and cause a comparison at once.
+ *
+ * Where our clock and that of a third machine agree, and the database's is far from both, it is wrong, and ours is used: plans
+ * would else close rooms too early or late. Instances agree as well as their machines' clocks then.
  */
-async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Promise<DatabaseClock> {
-  let offsetMs = (await readOffset(pool, clock)) ?? clock.now() - clock.monotonic();
+async function startDatabaseClock(
+  pool: Pool,
+  { clock, log, askWitness }: Pick<PostgresOptions<unknown>, 'clock' | 'log' | 'askWitness'>,
+): Promise<DatabaseClock> {
+  const findOwn = () => clock.now() - clock.monotonic();
+  let isOutvoted = false;
+  let databaseOffsetMs = (await readOffset(pool, clock)) ?? findOwn();
+  let offsetMs = await decide();
   let isFirst = true;
-  let ownOffsetMs = clock.now() - clock.monotonic();
+  let ownOffsetMs = findOwn();
   const loop = startLoop({
     clock,
     log,
     failureMessage: 'comparing the clock with that of the database failed; trying again',
     round: async () => {
       // The first comparison was made at the start.
-      if (!isFirst) offsetMs = (await readOffset(pool, clock)) ?? offsetMs;
+      if (!isFirst) {
+        databaseOffsetMs = (await readOffset(pool, clock)) ?? databaseOffsetMs;
+        offsetMs = await decide();
+      }
       isFirst = false;
       return INTERVAL_MS;
     },
@@ -353,13 +369,26 @@ async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Promise<D
       compareAfterJump();
       return Math.round(clock.monotonic() + offsetMs);
     },
+    databaseNow: () => Math.round(clock.monotonic() + databaseOffsetMs),
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     close: loop.close,
   };
 
+  async function decide(): Promise<number> {
+    const isApart = Math.abs(databaseOffsetMs - findOwn()) > CLOCKS_APART_MS;
+    const witnessMs = isApart ? await askWitness?.() : undefined;
+    const wasOutvoted = isOutvoted;
+    isOutvoted = witnessMs !== undefined && Math.abs(witnessMs) <= CLOCKS_APART_MS;
+    if (isOutvoted && !wasOutvoted) {
+      const aheadMs = Math.round(databaseOffsetMs - findOwn());
+      log.error({ aheadMs }, "the database's clock is wrong and not used: ours and LiveKit's agree. Set it");
+    }
+    return isOutvoted ? findOwn() : databaseOffsetMs;
+  }
+
   function compareAfterJump(): void {
-    const current = clock.now() - clock.monotonic();
+    const current = findOwn();
     if (Math.abs(current - ownOffsetMs) > JUMP_MS) loop.wake();
     ownOffsetMs = current;
   }
