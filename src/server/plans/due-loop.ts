@@ -12,6 +12,8 @@ import type { DueClaim, DueRenewal } from '../rooms/store.ts';
 
 /** Closing a room in time bears this, and the time of the work itself. */
 const CLAIM_MS = 700;
+/** Longer than a claim: what an instance cannot do, such as one that the media server refuses, another one takes before it. */
+const AFTER_FAILURE_MS = CLAIM_MS + 300;
 /** An instance may be busy for the rest of a claim. */
 const RENEW_MS = 250;
 
@@ -61,7 +63,7 @@ export function startDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
     clock,
     log,
     failureMessage,
-    backoff: { firstMs: 250, maxMs: 5_000 },
+    backoff: { firstMs: AFTER_FAILURE_MS, maxMs: 5_000 },
     round: async (signal) => {
       for (;;) {
         const limit = atOnce - running.size;
