@@ -2,6 +2,7 @@ import type { Experiment } from './experiment.ts';
 import { bucketFaults } from './faults/bucket-faults.ts';
 import { chaosPostgres } from './faults/chaos/postgres.ts';
 import { chaosSqlite } from './faults/chaos/sqlite.ts';
+import { clocks } from './faults/clocks/clocks.ts';
 import { mediaFaults } from './faults/media/media-faults.ts';
 import { slowLivekit } from './faults/media/slow-livekit.ts';
 import { livekitNodes } from './faults/nodes/livekit-nodes.ts';
@@ -35,6 +36,7 @@ export const experiments: readonly Experiment[] = [
   chaosSqlite,
   chaosPostgres,
   rollingRestart,
+  clocks,
   mutatedRequests,
   documentCasesSqlite,
   documentCasesPostgres,

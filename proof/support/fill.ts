@@ -13,7 +13,7 @@ export type Size = {
 /** Runs SQL on the database, beside the service. Only when no instance has it open may it change something. */
 export type Filler = {
   readonly run: (sql: string) => Promise<void>;
-  readonly count: (table: string) => Promise<number>;
+  readonly count: (table: string, condition?: string) => Promise<number>;
   readonly close: () => Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export async function openFiller(
     const file = new DatabaseSync(database.sqlitePath);
     return {
       run: async (sql) => file.exec(sql),
-      count: async (table) => Number(file.prepare(countRows(table)).get()?.rows),
+      count: async (table, condition) => Number(file.prepare(countRows(table, condition)).get()?.rows),
       close: async () => file.close(),
     };
   }
@@ -37,13 +37,14 @@ export async function openFiller(
     run: async (sql) => {
       await client.query(sql);
     },
-    count: async (table) => Number((await client.query(countRows(table))).rows[0]?.rows),
+    count: async (table, condition) =>
+      Number((await client.query(countRows(table, condition))).rows[0]?.rows),
     close: () => client.end(),
   };
 }
 
-function countRows(table: string): string {
-  return `select count(*) as rows from "${table}"`;
+function countRows(table: string, condition = 'true'): string {
+  return `select count(*) as rows from "${table}" where ${condition}`;
 }
 
 /**

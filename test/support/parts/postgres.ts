@@ -26,13 +26,18 @@ const unprivilegedUsers = ['postgres', 'nobody'];
 export interface PostgresOptions {
   /** Whether commits wait for the disk, as by PostgreSQL's default. For measurements. */
   readonly isDurable?: boolean;
+  /** Variables of the server, such as those of another clock. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
  * Starts a real PostgreSQL cluster on loopback, in a temporary folder, without fsync, because a lost cluster costs nothing
  * here. It cannot be used to test the crash of a machine.
  */
-export async function startPostgres({ isDurable = false }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({
+  isDurable = false,
+  environment = {},
+}: PostgresOptions = {}): Promise<Postgres> {
   const programs = await findPostgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed (initdb and postgres)');
   const user = process.getuid?.() === 0 ? await findUnprivilegedUser() : undefined;
@@ -42,7 +47,7 @@ export async function startPostgres({ isDurable = false }: PostgresOptions = {})
   try {
     await initialiseCluster({ programs, folder, password, user });
     const cluster = await withFreshPorts(async () =>
-      startCluster({ programs, folder, user, password, isDurable, port: await freePort() }),
+      startCluster({ programs, folder, user, password, isDurable, environment, port: await freePort() }),
     );
     return { url: cluster.url, close: () => cluster.close().then(removeFolder) };
   } catch (cause) {
@@ -74,6 +79,7 @@ export interface Cluster extends ClusterFiles {
   readonly port: number;
   /** Settings that override the server's others. */
   readonly settings?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface RunningCluster extends Postgres {
@@ -145,6 +151,7 @@ export async function startCluster(cluster: Cluster): Promise<RunningCluster> {
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     cwd: cluster.folder,
+    env: { ...process.env, ...cluster.environment },
     // Fast shutdown. SIGTERM would wait until the clients disconnect.
     stopSignal: 'SIGINT',
     ...(cluster.user ? { user: cluster.user } : {}),
