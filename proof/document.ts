@@ -60,7 +60,7 @@ function overview(described: readonly Described[], recorded: Results): string {
     if (result === undefined) return [link, title, 'no result yet', '', ''];
     const claimed = result.figures.filter((figure) => figure.holds !== undefined);
     const holding = claimed.filter((figure) => figure.holds === true);
-    const share = `${holding.length} of ${claimed.length}`;
+    const share = `${holding.length} of ${claimed.length}${countGoals(result)}`;
     return [link, title, share, result.endedAt, duration(result.seconds)];
   });
   const head = ['experiment', 'attack', 'claims that hold', 'last run', 'duration'];
@@ -71,6 +71,13 @@ ${markdownTable(head, rows)}
 ${missedClaims(described, recorded)}
 
 ${missedGoals(described, recorded)}`;
+}
+
+/** A goal that was not reached is counted as not reached, though nobody claims it. */
+function countGoals({ figures }: RecordedResult): string {
+  const goals = figures.filter(({ isReached }) => isReached !== undefined);
+  const reached = goals.filter(({ isReached }) => isReached).length;
+  return goals.length === 0 ? '' : `; ${reached} of ${goals.length} goals`;
 }
 
 function linkTo(name: string): string {

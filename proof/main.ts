@@ -3,6 +3,7 @@
  * and the pages beside it, in docs/proof.
  *
  *   --only NAME   runs this experiment alone, even if its result is known (may be given several times)
+ *   --since COMMIT runs again what a change since this commit can have touched, and prints why; with --list it only prints
  *   --short       runs the short run of each, as the tests do, and writes nothing
  *   --again       runs all experiments; without it, those with a result for the current sources are skipped
  *   --times N     runs each experiment N times, so that the table can show a spread
@@ -16,10 +17,12 @@ import { listDescribed, printTable, readDocument, withResults, writeDocument } f
 import { type Experiment, holds, type Result, runExperiment, sourceHash } from './experiment.ts';
 import { experiments } from './experiments.ts';
 import { cachedResult, cacheResult, readResults, recordRun, writeResults } from './results.ts';
+import { explainChoice, listChanged } from './since.ts';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
+    since: { type: 'string' },
     short: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
     times: { type: 'string', default: '1' },
@@ -29,11 +32,24 @@ const { values } = parseArgs({
 });
 
 const document = await readDocument(experiments.map(({ name }) => name));
-if (values.list)
+const touched = values.since === undefined ? undefined : tellTouched(values.since);
+if (values.list && touched === undefined)
   for (const { name, title } of listDescribed(document)) console.log(`${name.padEnd(20)} ${title}`);
+else if (values.list) process.exitCode = 0;
 else if (values.write) await record(await cachedResults());
 // LiveKit's client, by which people join rooms, keeps a process alive.
-else process.exit(await prove(chooseExperiments(values.only), Number(values.times)));
+else process.exit(await prove(chooseExperiments(touched ?? values.only), Number(values.times)));
+
+/** Prints why each experiment is chosen, and returns their names. */
+function tellTouched(commit: string): readonly string[] {
+  const reasons = explainChoice(
+    listChanged(commit),
+    experiments.map(({ name }) => name),
+  );
+  for (const { name, file, because } of reasons) console.log(`${name.padEnd(24)} ${file}: ${because}`);
+  if (reasons.length === 0) console.log(`nothing since ${commit} touches an experiment`);
+  return reasons.map(({ name }) => name);
+}
 
 function chooseExperiments(names: readonly string[] | undefined): readonly Experiment[] {
   for (const name of names ?? []) {
@@ -64,7 +80,12 @@ async function prove(wanted: readonly Experiment[], times: number): Promise<numb
 }
 
 async function runOrReuse(experiment: Experiment): Promise<Result> {
-  const isForced = values.short || values.again || values.only !== undefined || values.times !== '1';
+  const isForced =
+    values.short ||
+    values.again ||
+    values.only !== undefined ||
+    values.since !== undefined ||
+    values.times !== '1';
   const known = isForced ? undefined : await cachedResult(experiment.name);
   if (known !== undefined && known.sources === sourceHash()) {
     console.log(`${experiment.name}: has a result for these sources, of ${known.endedAt}`);

@@ -76,6 +76,7 @@ describe('docs/proof.md and the pages beside it', async () => {
     const updated = withResults(describeExperiments('sample'), { sample: result });
     expect(updated).toContain('| ratio | 0.3 | goal: at least 0.5 | not reached |');
     expect(updated).toContain('| rate | 9 | goal: at least 8 | reached |');
+    expect(updated).toContain('| 1 of 1; 1 of 2 goals |');
     expect(updated).toContain('not reached; nobody claims them:');
     expect(updated).toContain('| [sample](proof/sample.md) | ratio | 0.3 | at least 0.5 |');
     expect(updated).not.toContain('| rate | 9 | at least 8 |');
