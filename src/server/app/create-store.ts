@@ -12,7 +12,7 @@ import type { Log } from '../platform/log.ts';
 import type { Engine } from '../platform/storage/engine.ts';
 import { createInstanceStore } from '../platform/storage/instances.ts';
 import { createLeaseStore } from '../platform/storage/leases.ts';
-import type { AskWitness } from '../platform/storage/postgres/engine.ts';
+import type { AskWitness } from '../platform/storage/postgres/database-clock.ts';
 import { openSqlite } from '../platform/storage/sqlite/engine.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';

@@ -11,8 +11,8 @@ import {
 } from 'kysely';
 import { Pool, type PoolConfig, types } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
-import { CLOCKS_APART_MS, type Clock, type StoreClock } from '../../clock.ts';
-import { type Loop, startLoop } from '../../jobs/loop.ts';
+import type { Clock, StoreClock } from '../../clock.ts';
+import type { Loop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
 import type { Engine, RowColumns, SqlDialect } from '../engine.ts';
@@ -26,6 +26,7 @@ import {
   readTogether,
   runAtCommit,
 } from './connection.ts';
+import { type AskWitness, startDatabaseClock } from './database-clock.ts';
 import { isOutOfConnections, translatePostgresError } from './errors.ts';
 import { explainStart } from './start.ts';
 
@@ -64,9 +65,6 @@ export type PostgresOptions<Tables> = {
   readonly log: Log;
   readonly askWitness?: AskWitness | undefined;
 };
-
-/** Asks another machine for the time. Resolves to the milliseconds by which its clock is ahead of ours, if it responds. */
-export type AskWitness = () => Promise<number | undefined>;
 
 /** Opens the pool and migrates the schema. */
 export async function openPostgres<Tables>(options: PostgresOptions<Tables>): Promise<Engine<Tables>> {
@@ -319,88 +317,4 @@ class PostgresDriver implements Driver {
   async destroy(): Promise<void> {
     await this.#pool.end();
   }
-}
-
-const INTERVAL_MS = 60_000;
-
-/** A response that took longer is too inexact to compare clocks. */
-const MAX_ROUND_TRIP_MS = 1000;
-
-/** A larger change of this machine's clock is a jump and no correction of its speed. */
-const JUMP_MS = 1000;
-
-export type DatabaseClock = StoreClock & { readonly close: () => Promise<void> };
-
-/**
- * The clock of the database, because the clocks of the instances may differ: our monotonic clock, and its difference to the
- * database's clock at the last comparison. It is off by half a round trip at most. Setting this machine's clock changes
- * nothing, and a change of the database's clock counts from the next comparison on. The monotonic clock stops while a
- * machine is suspended. Both cases look alike here, and cause a comparison at once.
- *
- * Where our clock and that of a third machine agree, and the database's is far from both, it is wrong, and ours is used: plans
- * would else close rooms too early or late. Instances agree as well as their machines' clocks then.
- */
-async function startDatabaseClock(
-  pool: Pool,
-  { clock, log, askWitness }: Pick<PostgresOptions<unknown>, 'clock' | 'log' | 'askWitness'>,
-): Promise<DatabaseClock> {
-  const findOwn = () => clock.now() - clock.monotonic();
-  let isOutvoted = false;
-  let databaseOffsetMs = (await readOffset(pool, clock)) ?? findOwn();
-  let offsetMs = await decide();
-  let isFirst = true;
-  let ownOffsetMs = findOwn();
-  const loop = startLoop({
-    clock,
-    log,
-    failureMessage: 'comparing the clock with that of the database failed; trying again',
-    round: async () => {
-      // The first comparison was made at the start.
-      if (!isFirst) {
-        databaseOffsetMs = (await readOffset(pool, clock)) ?? databaseOffsetMs;
-        offsetMs = await decide();
-      }
-      isFirst = false;
-      return INTERVAL_MS;
-    },
-  });
-  return {
-    now: () => {
-      compareAfterJump();
-      return Math.round(clock.monotonic() + offsetMs);
-    },
-    databaseNow: () => Math.round(clock.monotonic() + databaseOffsetMs),
-    monotonic: () => clock.monotonic(),
-    sleep: (ms, signal) => clock.sleep(ms, signal),
-    close: loop.close,
-  };
-
-  async function decide(): Promise<number> {
-    const isApart = Math.abs(databaseOffsetMs - findOwn()) > CLOCKS_APART_MS;
-    const witnessMs = isApart ? await askWitness?.() : undefined;
-    const wasOutvoted = isOutvoted;
-    isOutvoted = witnessMs !== undefined && Math.abs(witnessMs) <= CLOCKS_APART_MS;
-    if (isOutvoted && !wasOutvoted) {
-      const aheadMs = Math.round(databaseOffsetMs - findOwn());
-      log.error({ aheadMs }, "the database's clock is wrong and not used: ours and LiveKit's agree. Set it");
-    }
-    return isOutvoted ? findOwn() : databaseOffsetMs;
-  }
-
-  function compareAfterJump(): void {
-    const current = findOwn();
-    if (Math.abs(current - ownOffsetMs) > JUMP_MS) loop.wake();
-    ownOffsetMs = current;
-  }
-}
-
-async function readOffset(pool: Pool, clock: Clock): Promise<number | undefined> {
-  const requestedAt = clock.monotonic();
-  const { rows } = await pool.query<{ now: number }>(
-    'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now',
-  );
-  const respondedAt = clock.monotonic();
-  const [row] = rows;
-  if (row === undefined || respondedAt - requestedAt > MAX_ROUND_TRIP_MS) return undefined;
-  return row.now - (requestedAt + respondedAt) / 2;
 }

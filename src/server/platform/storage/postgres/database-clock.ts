@@ -1,0 +1,100 @@
+import type { Pool } from 'pg';
+import { CLOCKS_APART_MS, type Clock, type StoreClock } from '../../clock.ts';
+import { startLoop } from '../../jobs/loop.ts';
+import type { Log } from '../../log.ts';
+
+/** Asks another machine for the time. Resolves to the milliseconds by which its clock is ahead of ours, if it responds. */
+export type AskWitness = () => Promise<number | undefined>;
+
+const INTERVAL_MS = 60_000;
+
+/** A response that took longer is too inexact to compare clocks. */
+const MAX_ROUND_TRIP_MS = 1000;
+
+/** A larger change of this machine's clock is a jump and no correction of its speed. */
+const JUMP_MS = 1000;
+
+type DatabaseClockDeps = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly askWitness?: AskWitness | undefined;
+};
+
+type DatabaseClock = StoreClock & { readonly close: () => Promise<void> };
+
+/**
+ * The clock of the database, because the clocks of the instances may differ: our monotonic clock, and its difference to the
+ * database's clock at the last comparison. It is off by half a round trip at most. Setting this machine's clock changes
+ * nothing, and a change of the database's clock counts from the next comparison on. The monotonic clock stops while a
+ * machine is suspended. Both cases look alike here, and cause a comparison at once.
+ *
+ * Where our clock and that of a third machine agree, and the database's is far from both, it is wrong, and ours is used: plans
+ * would else close rooms too early or late. Instances agree as well as their machines' clocks then.
+ */
+export async function startDatabaseClock(
+  pool: Pool,
+  { clock, log, askWitness }: DatabaseClockDeps,
+): Promise<DatabaseClock> {
+  const findOwn = () => clock.now() - clock.monotonic();
+  let isWrong = false;
+  let databaseOffsetMs = (await readOffset(pool, clock)) ?? findOwn();
+  let offsetMs = await decide();
+  let isFirst = true;
+  let ownOffsetMs = findOwn();
+  const loop = startLoop({
+    clock,
+    log,
+    failureMessage: 'comparing the clock with that of the database failed; trying again',
+    round: async () => {
+      // The first comparison was made at the start.
+      if (!isFirst) {
+        databaseOffsetMs = (await readOffset(pool, clock)) ?? databaseOffsetMs;
+        offsetMs = await decide();
+      }
+      isFirst = false;
+      return INTERVAL_MS;
+    },
+  });
+  return {
+    now: () => {
+      compareAfterJump();
+      return Math.round(clock.monotonic() + offsetMs);
+    },
+    databaseNow: () => Math.round(clock.monotonic() + databaseOffsetMs),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    close: loop.close,
+  };
+
+  async function decide(): Promise<number> {
+    const aheadMs = Math.round(databaseOffsetMs - findOwn());
+    const wasWrong = isWrong;
+    isWrong = Math.abs(aheadMs) > CLOCKS_APART_MS && (await isOursRight(askWitness));
+    if (isWrong && !wasWrong) log.error({ aheadMs }, WRONG_CLOCK);
+    return isWrong ? findOwn() : databaseOffsetMs;
+  }
+
+  function compareAfterJump(): void {
+    const current = findOwn();
+    if (Math.abs(current - ownOffsetMs) > JUMP_MS) loop.wake();
+    ownOffsetMs = current;
+  }
+}
+
+const WRONG_CLOCK = "the database's clock is wrong and not used: ours and LiveKit's agree. Set it";
+
+async function isOursRight(askWitness: AskWitness | undefined): Promise<boolean> {
+  const witnessMs = await askWitness?.();
+  return witnessMs !== undefined && Math.abs(witnessMs) <= CLOCKS_APART_MS;
+}
+
+async function readOffset(pool: Pool, clock: Clock): Promise<number | undefined> {
+  const requestedAt = clock.monotonic();
+  const { rows } = await pool.query<{ now: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now',
+  );
+  const respondedAt = clock.monotonic();
+  const [row] = rows;
+  if (row === undefined || respondedAt - requestedAt > MAX_ROUND_TRIP_MS) return undefined;
+  return row.now - (requestedAt + respondedAt) / 2;
+}
