@@ -75,6 +75,22 @@ describe('keys, plans, broadcasts and usage in the console', () => {
     await window.close();
   });
 
+  it('tells in the overview what works, what was refused, and the minutes of today', async () => {
+    await client.rooms.delete('nowhere').catch(() => undefined);
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.getByText('Participant minutes today (UTC)').waitFor();
+    await page.getByRole('img', { name: /^Participant minutes: / }).waitFor();
+    const workers = page.getByRole('region', { name: 'Workers' });
+    await workers.getByText('No recording runs').waitFor();
+    await workers.getByText('No live transcription runs').waitFor();
+    await page.getByRole('region', { name: 'Last errors' }).getByText('room-not-found').click();
+    await page.getByRole('heading', { name: 'What happened?' }).waitFor();
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
   it('lists blocks over all rooms, and lifts one', async () => {
     await client.participants.remove('demo-1', 'mallory', { block: 'forever' });
     const { window, page } = await openView(browser, console);
@@ -153,10 +169,18 @@ describe('keys, plans, broadcasts and usage in the console', () => {
     await page.getByRole('button', { name: 'visits' }).click();
     const panel = page.getByRole('complementary', { name: 'visits' });
     await panel.getByRole('button', { name: 'Change' }).click();
+    await page.getByText('Words and metadata').click();
     await page.getByLabel('Language of transcriptions').fill('it-IT');
+    await page.getByText('What starts by itself').click();
+    await page.getByLabel('Transcribe').selectOption('when the first person joins');
+    await page.getByLabel('No captions in the room').check();
     await confirm(page, 'Save');
-    await panel.getByText('it-IT').waitFor();
-    expect(await client.plans.get('visits')).toMatchObject({ ...planned, language: 'it-IT' });
+    await panel.getByText('when the first person joins, no captions in the room').waitFor();
+    expect(await client.plans.get('visits')).toMatchObject({
+      ...planned,
+      language: 'it-IT',
+      transcribe: { at: 'firstJoin', options: { captions: false } },
+    });
     await expectAccessible(page);
     await panel.getByRole('button', { name: 'Delete' }).click();
     await confirm(page, 'Delete the plan');
@@ -174,6 +198,10 @@ describe('keys, plans, broadcasts and usage in the console', () => {
     );
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
+    // The recorder is in the room, and does not record it.
+    const row = page.getByRole('row', { name: /^demo-1/ });
+    await row.waitFor();
+    expect(await row.getByText('Recording', { exact: true }).count()).toBe(0);
     await page.getByRole('link', { name: 'Broadcasts' }).click();
     await page.getByText('1 of 1 active').waitFor();
     await page.getByRole('button', { name: 'demo-1' }).click();

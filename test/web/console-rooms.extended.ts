@@ -203,11 +203,20 @@ describe('rooms and events in the console', () => {
     const { window, page } = await openView(browser, console);
     await page.getByRole('button', { name: 'Create a room' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('studio');
+    await page.getByText('Times', { exact: true }).click();
+    await page.getByText('People and lobby').click();
+    await page.getByText('What starts by itself').click();
+    await page.getByText('Words and metadata').click();
     await page.getByRole('spinbutton', { name: 'People at most' }).fill('4');
+    await page.getByLabel('People wait until they are admitted').check();
+    await page.getByRole('combobox', { name: 'Record', exact: true }).selectOption('when a host is there');
+    await page.getByLabel('Sound only').check();
     await page.getByRole('spinbutton', { name: 'Closed when empty, minutes' }).fill('10');
     await page.getByRole('textbox', { name: 'Metadata' }).fill('{"course":7}');
     await page
-      .getByText(`rtc rooms create studio --max-participants 4 --empty-timeout 10m --metadata '{"course":7}'`)
+      .getByText(
+        `rtc rooms create studio --empty-timeout 600s --max-participants 4 --record role:host --metadata '{"course":7}' --lobby --audio-only`,
+      )
       .waitFor();
     await expectAccessible(page);
     await confirm(page, 'Create');

@@ -141,9 +141,12 @@ function App() {
       </a>
       <div className="shell">
         <header className="top">
-          <span className="brand">
-            rtc <span className="faint">console</span>
-          </span>
+          <Link href="/overview" className="brand" aria-label="rtc console: overview">
+            <Mark />
+            <span>
+              rtc <span className="faint">console</span>
+            </span>
+          </Link>
           <Shortcuts views={VIEWS} />
           <ServiceBadge />
         </header>
@@ -296,25 +299,58 @@ type NavigationEntry = {
   readonly lang?: string;
 };
 
-const VIEWS: readonly NavigationEntry[] = [
-  { path: '/overview', name: 'Overview', Icon: LayoutDashboard },
-  { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
-  { path: '/plans', name: 'Plans', Icon: CalendarClock },
-  { path: '/blocks', name: 'Blocks', Icon: Ban },
-  { path: '/sessions', name: 'Sessions', Icon: History },
-  { path: '/recordings', name: 'Recordings', Icon: Film },
-  { path: '/broadcasts', name: 'Broadcasts', Icon: Cast },
-  { path: '/transcriptions', name: 'Transcriptions', Icon: Captions },
-  { path: '/webhooks', name: 'Webhooks', Icon: Webhook },
-  { path: '/events', name: 'Events', Icon: Activity },
-  { path: '/ingress', name: 'Ingress', Icon: Radio },
-  { path: '/usage', name: 'Usage', Icon: ChartColumn },
-  { path: '/keys', name: 'API keys', Icon: KeyRound },
-  { path: '/audit', name: 'Audit', Icon: ScrollText },
-  { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
-  // The only view with a language of its own.
-  { path: '/fiscal', name: say('Fiscal codes'), Icon: IdCard, lang: READER_LANGUAGE },
+/** The views in groups: what runs, what was, what programs get, and what is set up. */
+const GROUPS: readonly (readonly [title: string, views: readonly NavigationEntry[]])[] = [
+  [
+    'Now',
+    [
+      { path: '/overview', name: 'Overview', Icon: LayoutDashboard },
+      { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
+      { path: '/broadcasts', name: 'Broadcasts', Icon: Cast },
+      { path: '/ingress', name: 'Ingress', Icon: Radio },
+    ],
+  ],
+  [
+    'History',
+    [
+      { path: '/sessions', name: 'Sessions', Icon: History },
+      { path: '/recordings', name: 'Recordings', Icon: Film },
+      { path: '/transcriptions', name: 'Transcriptions', Icon: Captions },
+      { path: '/usage', name: 'Usage', Icon: ChartColumn },
+    ],
+  ],
+  [
+    'Programs',
+    [
+      { path: '/webhooks', name: 'Webhooks', Icon: Webhook },
+      { path: '/events', name: 'Events', Icon: Activity },
+      { path: '/keys', name: 'API keys', Icon: KeyRound },
+      { path: '/audit', name: 'Audit', Icon: ScrollText },
+    ],
+  ],
+  [
+    'Set-up',
+    [
+      { path: '/plans', name: 'Plans', Icon: CalendarClock },
+      { path: '/blocks', name: 'Blocks', Icon: Ban },
+      { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
+      // The only view with a language of its own.
+      { path: '/fiscal', name: say('Fiscal codes'), Icon: IdCard, lang: READER_LANGUAGE },
+    ],
+  ],
 ];
+
+const VIEWS = GROUPS.flatMap(([, views]) => views);
+
+/** The mark of the favicon. */
+function Mark() {
+  return (
+    <svg className="mark" viewBox="0 0 32 32" aria-hidden>
+      <rect width="32" height="32" rx="7" className="mark-ground" />
+      <path d="M7 12h10v8H7zM19 14l6-3v10l-6-3z" className="mark-camera" />
+    </svg>
+  );
+}
 
 function Navigation() {
   const [location] = useLocation();
@@ -326,19 +362,30 @@ function Navigation() {
   }, [location]);
   return (
     <nav className="nav" aria-label="Views" ref={nav}>
-      <ul>
-        {VIEWS.map(({ path, name, Icon, lang }) => {
-          const isHere = location === path || location.startsWith(`${path}/`);
-          return (
-            <li key={path}>
-              <Link href={path} lang={lang} aria-current={isHere ? 'page' : undefined}>
-                <Icon aria-hidden />
-                {name}
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
+      {GROUPS.map(([title, views]) => (
+        <section key={title}>
+          <h2 id={`nav-${title}`}>{title}</h2>
+          <ul aria-labelledby={`nav-${title}`}>
+            {views.map((view) => (
+              <NavigationLink key={view.path} view={view} location={location} />
+            ))}
+          </ul>
+        </section>
+      ))}
     </nav>
+  );
+}
+
+type LinkProps = { readonly view: NavigationEntry; readonly location: string };
+
+function NavigationLink({ view: { path, name, Icon, lang }, location }: LinkProps) {
+  const isHere = location === path || location.startsWith(`${path}/`);
+  return (
+    <li>
+      <Link href={path} lang={lang} aria-current={isHere ? 'page' : undefined}>
+        <Icon aria-hidden />
+        {name}
+      </Link>
+    </li>
   );
 }

@@ -49,13 +49,19 @@ export type WaitingPerson = {
   readonly waitingSince: string;
 };
 
-/** The people who wait to be admitted, and whether the room has a lobby. */
-export async function readWaiting(
-  invitation: Invitation,
-): Promise<{ readonly lobby: boolean; readonly waiting: readonly WaitingPerson[] }> {
-  const read = await readFields(await post('waiting', { body: {}, token: invitation.token }));
+export type FoundWaiting = {
+  /** Whether the room has a lobby. */
+  readonly lobby: boolean;
+  readonly waiting: readonly WaitingPerson[];
+  /** To be told of the next change; empty when it must be asked for. */
+  readonly cursor: string;
+};
+
+/** Returns who waits to be admitted: with the cursor of an earlier list, after some seconds or once it has changed. */
+export async function readWaiting(invitation: Invitation, cursor = ''): Promise<FoundWaiting> {
+  const read = await readFields(await post('waiting', { body: { cursor }, token: invitation.token }));
   const waiting = Array.isArray(read.waiting) ? read.waiting.filter(isWaitingPerson) : [];
-  return { lobby: read.lobby === true, waiting };
+  return { lobby: read.lobby === true, waiting, cursor: typeof read.cursor === 'string' ? read.cursor : '' };
 }
 
 function isWaitingPerson(value: unknown): value is WaitingPerson {

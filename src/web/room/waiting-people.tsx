@@ -1,11 +1,20 @@
 import { useCallback, useEffect, useState } from 'react';
 import { initials, personColour } from './people.tsx';
-import { admit, admitAll, deny, type Invitation, readWaiting, type WaitingPerson } from './session.ts';
+import {
+  admit,
+  admitAll,
+  deny,
+  type FoundWaiting,
+  type Invitation,
+  readWaiting,
+  type WaitingPerson,
+} from './session.ts';
 import { describeFailure } from './words.ts';
 
 /* What a host or moderator sees of people who wait. */
 
-const OFTEN_MS = 2_500;
+/** A page that is not looked at asks, because a browser has six connections for all pages of this origin. */
+const HIDDEN_MS = 5_000;
 /** A room without a lobby may get one. */
 const SELDOM_MS = 30_000;
 
@@ -21,37 +30,69 @@ export type WaitingPeople = {
 type Options = { readonly invitation: Invitation; readonly onError: (error: string | undefined) => void };
 
 export function useWaitingPeople({ invitation, onError }: Options): WaitingPeople {
-  const [{ lobby, waiting }, setFound] = useState<Awaited<ReturnType<typeof readWaiting>>>({
-    lobby: false,
-    waiting: [],
-  });
+  const [found, setFound] = useState(NOBODY);
   const decides = invitation.role === 'host' || invitation.role === 'moderator';
-  const isOn = lobby || waiting.length > 0;
   useEffect(() => {
-    if (!decides) return;
-    const read = (): void => {
-      readWaiting(invitation).then(setFound, () => undefined);
-    };
-    read();
-    const timer = window.setInterval(read, isOn ? OFTEN_MS : SELDOM_MS);
-    return () => window.clearInterval(timer);
-  }, [invitation, decides, isOn]);
+    if (!decides) return undefined;
+    const stopping = new AbortController();
+    void followWaiting(invitation, { onFound: setFound, signal: stopping.signal });
+    return () => stopping.abort();
+  }, [invitation, decides]);
   const act = useCallback(
     (decision: Promise<void>, isDecided: (person: WaitingPerson) => boolean) => {
       onError(undefined);
       // What was decided is gone at once, and comes back if the decision fails.
-      setFound((found) => ({ ...found, waiting: found.waiting.filter((one) => !isDecided(one)) }));
-      decision.catch((reason: unknown) => onError(describeFailure(reason)));
+      setFound((before) => ({ ...before, waiting: before.waiting.filter((one) => !isDecided(one)) }));
+      decision.catch((reason: unknown) => {
+        onError(describeFailure(reason));
+        readWaiting(invitation).then(setFound, () => undefined);
+      });
     },
-    [onError],
+    [invitation, onError],
   );
   return {
-    isOn,
-    list: waiting,
+    isOn: isWaitedFor(found),
+    list: found.waiting,
     admit: (identity) => act(admit(invitation, identity), (one) => one.identity === identity),
     deny: (identity) => act(deny(invitation, identity), (one) => one.identity === identity),
     admitAll: () => act(admitAll(invitation), () => true),
   };
+}
+
+const NOBODY: FoundWaiting = { lobby: false, waiting: [], cursor: '' };
+
+/** Whether the room has a lobby, or had one and somebody still waits. */
+function isWaitedFor({ lobby, waiting }: FoundWaiting): boolean {
+  return lobby || waiting.length > 0;
+}
+
+type Following = { readonly onFound: (found: FoundWaiting) => void; readonly signal: AbortSignal };
+
+/** Tells who waits, at each change. */
+async function followWaiting(invitation: Invitation, { onFound, signal }: Following): Promise<void> {
+  let cursor = '';
+  while (!signal.aborted) {
+    const found = await readWaiting(invitation, cursor).catch(() => undefined);
+    if (signal.aborted) return;
+    if (found !== undefined) onFound(found);
+    const isOn = found !== undefined && isWaitedFor(found);
+    cursor = isOn && document.visibilityState === 'visible' ? found.cursor : '';
+    if (cursor === '') await pause(isOn ? HIDDEN_MS : SELDOM_MS, signal);
+  }
+}
+
+/** Ends early when the page is looked at again. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      window.clearTimeout(timer);
+      document.removeEventListener('visibilitychange', end);
+      resolve();
+    };
+    const timer = window.setTimeout(end, ms);
+    document.addEventListener('visibilitychange', end);
+    signal.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** Tells that somebody waits, wherever the host looks. */

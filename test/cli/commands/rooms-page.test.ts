@@ -215,8 +215,11 @@ describe('the page of a room', () => {
     const { token } = await join(seats.createCode('local', 'moderator'));
     const list = async () => (await readJson(await post('waiting', { token }))).waiting;
     expect(await list()).toMatchObject([{ identity: 'bob', name: 'Bob', role: 'participant' }]);
+    const { cursor } = await readJson(await post('waiting', { token }));
+    const next = post('waiting', { token, body: { cursor } });
     expect((await post('admit', { token })).status).toBe(400);
     expect((await post('deny', { token, body: { identity: 'bob' } })).status).toBe(204);
+    expect((await readJson(await next)).waiting).toEqual([]);
     expect(await list()).toEqual([]);
     expect((await post('token', { token: waiting.token })).status).toBe(401);
     expect((await post('admit', { token, body: { identity: 'bob' } })).status).toBe(404);

@@ -10,6 +10,7 @@ export const KEYS = {
   participants: (room: string) => ['participants', room],
   allBlocks: () => ['blocks'],
   blocks: (room: string) => ['blocks', room],
+  waiting: (room: string) => ['waiting', room],
   liveTranscription: (room: string) => ['live-transcription', room],
   sessions: () => ['sessions'],
   recordings: () => ['recordings'],
@@ -36,6 +37,7 @@ export function keysOfEvent({ event, room }: Event): readonly (readonly string[]
           KEYS.participants(room.name),
           KEYS.liveTranscription(room.name),
           KEYS.blocks(room.name),
+          KEYS.waiting(room.name),
         ];
   // The effect of a request is an event; its result is in the log.
   const all = [...ofRoom, KEYS.deliveries(), KEYS.audit(), KEYS.explanations()];

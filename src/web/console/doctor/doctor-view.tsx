@@ -4,17 +4,9 @@ import { useState } from 'react';
 import { type Check, runChecks } from '../api/console-calls.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { Status, type Tone } from '../parts/status.tsx';
+import { CHECK_TONES, Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Loading, View } from '../parts/view.tsx';
-
-const TONES: Readonly<Record<Check['status'], Tone>> = {
-  ok: 'good',
-  fault: 'bad',
-  warning: 'warning',
-  note: 'neutral',
-  skipped: 'neutral',
-};
 
 /** The checks from the settings to the bucket, and what to do about each fault. */
 export function Doctor() {
@@ -83,7 +75,7 @@ function ProbeButton({ onProbed }: ProbeProps) {
 function CheckItem({ check: { check: name, status, detail, next } }: { readonly check: Check }) {
   return (
     <li>
-      <Status tone={TONES[status]}>{status}</Status>
+      <Status tone={CHECK_TONES[status]}>{status}</Status>
       <div>
         <h2>{name}</h2>
         <p>{detail}</p>

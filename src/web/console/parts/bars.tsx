@@ -2,6 +2,10 @@ import type { Tone } from './status.tsx';
 
 const WIDTH = 480;
 const HEIGHT = 120;
+/** Part of a bar's width that is free on each side of it. */
+const GAP = 0.12;
+/** Height of the mark of a time without any amount. */
+const FOOT = 2;
 /** Part of the height that a bar of a trouble has at least: one failure of a thousand must be seen. */
 const LEAST_OF_TROUBLE = 0.04;
 
@@ -33,35 +37,68 @@ export function Bars({ label, bars, format = (value) => value.toLocaleString(), 
   const total = bars.reduce((all, bar) => all + sum(bar.parts), 0);
   return (
     <figure className="bars">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${label}: ${format(total)} in all, at most ${format(highest)} at once`}
-      >
-        {bars.map((bar, index) => (
-          <g key={bar.startedAt}>
-            <title>{`${formatInstant(bar.startedAt)}: ${describeParts(bar, format)}`}</title>
-            <rect x={index * width} y={0} width={width} height={HEIGHT} className="plot-space" />
-            {stack(bar.parts, highest).map(({ tone, from, to }) => (
-              <rect
-                key={tone}
-                className={`plot-${tone}`}
-                x={index * width + width * 0.1}
-                width={width * 0.8}
-                y={HEIGHT - to}
-                height={to - from}
-              />
-            ))}
-          </g>
-        ))}
-      </svg>
+      <Legend bars={bars} format={format} />
+      <div className="plot">
+        <span className="plot-highest" aria-hidden>
+          {total === 0 ? '' : format(highest)}
+        </span>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${label}: ${format(total)} in all, at most ${format(highest)} at once`}
+        >
+          {bars.map((bar, index) => (
+            <g key={bar.startedAt}>
+              <title>{`${formatInstant(bar.startedAt)}: ${describeParts(bar, format)}`}</title>
+              <Stack parts={stack(bar.parts, highest)} x={index * width} width={width} />
+            </g>
+          ))}
+        </svg>
+      </div>
       <figcaption>
         <span>{first === undefined ? '' : formatInstant(first)}</span>
-        <span>at most {format(highest)}</span>
         <span>{last === undefined ? '' : formatInstant(last)}</span>
       </figcaption>
     </figure>
+  );
+}
+
+type StackProps = {
+  readonly parts: ReturnType<typeof stack>;
+  readonly x: number;
+  readonly width: number;
+};
+
+function Stack({ parts, x, width }: StackProps) {
+  const inner = { x: x + width * GAP, width: width * (1 - 2 * GAP) };
+  return (
+    <>
+      <rect x={x} y={0} width={width} height={HEIGHT} className="plot-space" />
+      <rect {...inner} y={HEIGHT - FOOT} height={FOOT} className="plot-foot" />
+      {parts.map(({ tone, from, to }) => (
+        <rect key={tone} {...inner} y={HEIGHT - to} height={to - from} className={`plot-${tone}`} />
+      ))}
+    </>
+  );
+}
+
+type LegendProps = Pick<Props, 'bars'> & { readonly format: (value: number) => string };
+
+/** What each colour is, with its sum; none for a plot of one colour. */
+function Legend({ bars, format }: LegendProps) {
+  const parts = bars[0]?.parts ?? [];
+  if (parts.length < 2) return null;
+  return (
+    <p className="legend">
+      {parts.toReversed().map(({ tone, name }, index) => (
+        <span key={name}>
+          <span className={`swatch plot-${tone}`} aria-hidden />
+          <b>{format(bars.reduce((all, bar) => all + (bar.parts.toReversed()[index]?.value ?? 0), 0))}</b>{' '}
+          {name}
+        </span>
+      ))}
+    </p>
   );
 }
 

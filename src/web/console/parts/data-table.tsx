@@ -44,6 +44,9 @@ export type TableColumn<Row> = {
   readonly isSecondary?: boolean;
 };
 
+/** So many columns need a wide window, or only the first ones are shown. */
+const MANY = 9;
+
 type Props<Row> = {
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
@@ -66,7 +69,7 @@ export function DataTable<Row extends object>(props: Props<Row>) {
   const { scroller, height, items, isFolded } = useVisibleRows(sorted, onEnd);
   return (
     <div
-      className={isFolded ? 'table-scroll table-folded' : 'table-scroll'}
+      className={`table-scroll${isFolded ? ' table-folded' : ''}${columns.length >= MANY ? ' table-many' : ''}`}
       ref={scroller}
       style={{ '--whole': `${height + HEAD_HEIGHT}px` } as CSSProperties}
     >

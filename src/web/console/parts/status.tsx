@@ -2,8 +2,17 @@ import type { ReactNode } from 'react';
 import type { SessionStatus as StatusValue } from '../../../contract/choices.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import type { PostTranscription } from '../../../contract/transcription.ts';
+import type { Check } from '../api/console-calls.ts';
 
 export type Tone = 'good' | 'bad' | 'warning' | 'active' | 'neutral';
+
+export const CHECK_TONES: Readonly<Record<Check['status'], Tone>> = {
+  ok: 'good',
+  fault: 'bad',
+  warning: 'warning',
+  note: 'neutral',
+  skipped: 'neutral',
+};
 
 /** A state: never by its colour alone. */
 export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {

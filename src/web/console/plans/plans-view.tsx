@@ -9,6 +9,7 @@ import type { Cells } from '../parts/find-and-save.tsx';
 import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
 import { Ago, Clock, describeDuration } from '../parts/time.tsx';
 import { PlanButton } from './plan-dialog.tsx';
+import { describeStarts } from './settings-fields.tsx';
 
 const PAGE_SIZE = 100;
 
@@ -52,6 +53,7 @@ const describeSeconds = (seconds: number | undefined): string | undefined =>
 
 function PlanDetails({ plan }: { readonly plan: Plan }) {
   const { planId, closingWarnings, vocabulary } = plan;
+  const starts = describeStarts(plan);
   return (
     <>
       <Details
@@ -69,6 +71,8 @@ function PlanDetails({ plan }: { readonly plan: Plan }) {
               : closingWarnings.map((seconds) => describeSeconds(seconds)).join(', ') || 'None',
           'People at most': plan.maxParticipants,
           Lobby: describeLobby(plan),
+          'Recorded by itself': starts.record,
+          'Transcribed by itself': starts.transcribe,
           Language: plan.language,
           Vocabulary: vocabulary?.join(', '),
           Metadata: plan.metadata,

@@ -1,4 +1,4 @@
-import { Mic, MicOff, ScreenShare, UserPen, UserX, Video, VideoOff } from 'lucide-react';
+import { Hand, Mic, MicOff, ScreenShare, UserPen, UserX, Video, VideoOff } from 'lucide-react';
 import type { BlockDuration } from '../../../contract/blocks.ts';
 import { ROLES, type Role } from '../../../contract/choices.ts';
 import type { Participant, ParticipantPatch } from '../../../contract/participants.ts';
@@ -67,10 +67,13 @@ export function Participants({ room, participants, count, loadMore }: Props) {
   );
 }
 
+/** Which the page of a room sets. */
+const HAND_ATTRIBUTE = 'hand';
+
 type RowProps = { readonly room: string; readonly participant: Participant };
 
 function ParticipantRow({ room, participant }: RowProps) {
-  const { identity, joinedAt, kind, tracks } = participant;
+  const { attributes, identity, joinedAt, kind, tracks } = participant;
   const name = displayName(participant);
   const role = readRole(participant);
   return (
@@ -83,6 +86,11 @@ function ParticipantRow({ room, participant }: RowProps) {
         {role !== undefined && <span className={`role role-${role}`}>{role}</span>}
         {role === undefined && kind !== 'STANDARD' && <span className="role">{kind.toLowerCase()}</span>}
         {role === undefined && kind === 'STANDARD' && <span className="faint">—</span>}
+        {attributes[HAND_ATTRIBUTE] === 'raised' && (
+          <span className="role">
+            <Hand aria-hidden /> hand raised
+          </span>
+        )}
       </td>
       <td className="cell-tracks">
         <span className="tracks">

@@ -1,6 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
+import { client } from '../api/client.ts';
 import type { LiveFacts } from '../api/live-facts.ts';
+import { KEYS } from '../api/query-keys.ts';
 
 /** The attribute in which the service signs a participant's role. */
 const ROLE_ATTRIBUTE = 'rtc.role';
@@ -19,9 +22,21 @@ export function countParticipants(room: Room, { participants }: LiveFacts): numb
   return participants.get(room.sid) ?? room.numParticipants;
 }
 
-/** Includes the newest event, because the media server reports the recorder only after it has joined. */
-export function isRecorded(room: Room, { recordings }: LiveFacts): boolean {
-  return recordings.get(room.sid) ?? room.activeRecording;
+/**
+ * Returns the names of the rooms that are recorded, which events keep up to date. The media server's own `activeRecording` also
+ * means a broadcast.
+ */
+export function useRecordedRooms(): ReadonlySet<string> {
+  const { data } = useQuery({ queryKey: [...KEYS.recordings(), 'running'], queryFn: readRecordedRooms });
+  return data ?? NO_ROOMS;
+}
+
+const NO_ROOMS: ReadonlySet<string> = new Set();
+
+async function readRecordedRooms(): Promise<ReadonlySet<string>> {
+  const rooms = new Set<string>();
+  for await (const { roomId } of client.recordings.all({ status: 'recording' })) rooms.add(roomId);
+  return rooms;
 }
 
 export function readRole({ attributes }: Participant): string | undefined {

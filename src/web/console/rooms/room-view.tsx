@@ -1,28 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
-import { Captions, Circle, CircleStop, DoorOpen, ExternalLink } from 'lucide-react';
+import { Captions, Circle, CircleStop, ExternalLink } from 'lucide-react';
 import { Link } from 'wouter';
 import { RtcError } from '../../../client/rtc-error.ts';
-import type { Block } from '../../../contract/blocks.ts';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
 import { openRoom } from '../api/console-calls.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
-import { Ago, Clock, describeDuration } from '../parts/time.tsx';
+import { Ago, describeDuration } from '../parts/time.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
-import { useConsole } from '../shell/console-state.tsx';
+import { Outside } from './outside.tsx';
 import { Participants } from './participants.tsx';
 import { CloseButton, MetadataButton } from './room-buttons.tsx';
-import { createdAtMs, isRecorded } from './room-facts.ts';
+import { createdAtMs, useRecordedRooms } from './room-facts.ts';
 
 /** One room: its participants and the actions on it. */
 export function RoomView({ room: name }: { readonly room: string }) {
-  const { facts } = useConsole();
+  const isRecorded = useRecordedRooms().has(name);
   const { room, participants, transcription } = useRoom(name);
   const { data } = room;
   const isClosed = room.error instanceof RtcError && room.error.code === 'room-not-found';
@@ -36,7 +35,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
           <RoomActions
             room={data}
             participants={participants.items?.length ?? data.numParticipants}
-            isRecorded={isRecorded(data, facts)}
+            isRecorded={isRecorded}
             isTranscribed={transcription.data?.status === 'active'}
           />
         )
@@ -44,7 +43,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
     >
       {room.error !== null && <Problem error={room.error} onRetry={() => void room.refetch()} />}
       {data !== undefined && (
-        <RoomFacts room={data} isRecorded={isRecorded(data, facts)} transcription={transcription.data} />
+        <RoomFacts room={data} isRecorded={isRecorded} transcription={transcription.data} />
       )}
       {participants.error !== null && <Problem error={participants.error} />}
       {participants.items === undefined && participants.error === null && room.error === null && <Loading />}
@@ -56,13 +55,16 @@ export function RoomView({ room: name }: { readonly room: string }) {
           loadMore={participants.loadMore}
         />
       )}
-      <Blocks room={name} />
+      <Outside room={name} />
     </View>
   );
 }
 
 /** Participants of a page: those of most rooms. */
 const PAGE_SIZE = 200;
+
+/** A raised hand, and another name of somebody, cause no event. */
+const REFRESH_MS = 10_000;
 
 /** The room, and what is read of it besides. */
 function useRoom(name: string) {
@@ -77,6 +79,7 @@ function useRoom(name: string) {
       return { items: page.participants, nextCursor: page.nextCursor ?? null };
     },
     isEnabled: room.data !== undefined,
+    refreshMs: REFRESH_MS,
   });
   const transcription = useQuery({
     queryKey: KEYS.liveTranscription(name),
@@ -96,7 +99,7 @@ function ClosedRoom({ name }: { readonly name: string }) {
       <Empty title="This room is not open">
         <p>It was closed, or nobody has joined it yet. It appears here again as soon as it opens.</p>
       </Empty>
-      <Blocks room={name} />
+      <Outside room={name} />
     </View>
   );
 }
@@ -278,82 +281,5 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
     >
       <Captions aria-hidden /> Transcribe
     </ChangeButton>
-  );
-}
-
-/** Rows of a page of the service's list; a user with more blocks uses the command. */
-const SHOWN = 200;
-
-/** A table of blocked identities and the ends of the blocks; nothing when it is empty. The room need not be open. */
-function Blocks({ room }: { readonly room: string }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: KEYS.blocks(room),
-    queryFn: () => client.blocks.list(room, { limit: SHOWN }),
-  });
-  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (data === undefined || data.blocks.length === 0) return null;
-  const { blocks, nextCursor } = data;
-  return (
-    <section aria-labelledby="blocks-title">
-      <div className="section-head">
-        <h2 id="blocks-title">
-          Kept out{' '}
-          <span className="count">
-            {blocks.length}
-            {nextCursor !== null && '+'}
-          </span>
-        </h2>
-        <CommandLine command={writeCommand('blocks', 'list', room)} />
-      </div>
-      <div className="plain-scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">Identity</th>
-              <th scope="col">Until</th>
-              <th scope="col">Since</th>
-              <th scope="col">
-                <span className="sr-only">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {blocks.map((block) => (
-              <BlockRow key={block.identity} room={room} block={block} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
-  );
-}
-
-type RowProps = { readonly room: string; readonly block: Block };
-
-function BlockRow({ room, block: { identity, blockedAt, blockedUntil } }: RowProps) {
-  return (
-    <tr>
-      <th scope="row">
-        <span className="name">{identity}</span>
-      </th>
-      <td>{blockedUntil === null ? 'for ever' : <Clock at={blockedUntil} />}</td>
-      <td>
-        <Ago at={blockedAt} />
-      </td>
-      <td className="cell-actions">
-        <ChangeButton
-          label={`Let in ${identity}`}
-          change={() => ({
-            question: `Let ${identity} into ${room} again?`,
-            consequence: 'The identity gets tokens, and may join with those that are still valid.',
-            verb: 'Let in',
-            command: writeCommand('blocks', 'remove', room, identity),
-            run: () => client.blocks.remove(room, identity),
-          })}
-        >
-          <DoorOpen aria-hidden /> Let in
-        </ChangeButton>
-      </td>
-    </tr>
   );
 }

@@ -15,8 +15,10 @@ import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { readSettings, type SettingsDraft, toSettingsDraft, writeOptions } from '../plans/room-settings.ts';
+import { SettingsFields } from '../plans/settings-fields.tsx';
 import { useConsole } from '../shell/console-state.tsx';
-import { countParticipants, createdAtMs, isRecorded, roomLink } from './room-facts.ts';
+import { countParticipants, createdAtMs, roomLink, useRecordedRooms } from './room-facts.ts';
 
 const NONE: readonly Room[] = [];
 
@@ -44,7 +46,8 @@ export function Rooms() {
   const wanted = read('text');
   const { data, error, refetch } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const rooms = data?.rooms ?? NONE;
-  const columns = useMemo(() => createColumns(facts), [facts]);
+  const recorded = useRecordedRooms();
+  const columns = useMemo(() => createColumns(facts, recorded), [facts, recorded]);
   const shown = useMemo(() => findRooms(rooms, wanted), [rooms, wanted]);
   return (
     <View
@@ -85,7 +88,7 @@ function findRooms(rooms: readonly Room[], wanted: string): readonly Room[] {
     .toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
 }
 
-function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
+function createColumns(facts: LiveFacts, recorded: ReadonlySet<string>): readonly TableColumn<Room>[] {
   return [
     {
       id: 'name',
@@ -108,9 +111,9 @@ function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
       id: 'recording',
       heading: 'Recording',
       width: 'minmax(6.5rem, 1fr)',
-      sortBy: (room) => (isRecorded(room, facts) ? 1 : 0),
-      cell: (room) =>
-        isRecorded(room, facts) ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,
+      sortBy: ({ name }) => (recorded.has(name) ? 1 : 0),
+      cell: ({ name }) =>
+        recorded.has(name) ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,
     },
     {
       id: 'created',
@@ -123,15 +126,7 @@ function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
   ];
 }
 
-/** The texts in the fields of a new room. An empty one is left to the service. */
-type Draft = {
-  readonly name: string;
-  readonly maxParticipants: string;
-  readonly emptyMinutes: string;
-  readonly metadata: string;
-};
-
-const EMPTY: Draft = { name: '', maxParticipants: '', emptyMinutes: '', metadata: '' };
+type Draft = SettingsDraft & { readonly name: string };
 
 function CreateRoom() {
   const [, navigate] = useLocation();
@@ -142,17 +137,30 @@ function CreateRoom() {
       change={() => ({
         question: 'Create a room',
         verb: 'Create',
-        ...askForDraft({
-          initial: EMPTY,
-          writeCommand: toCommand,
-          fields: (draft, change) => <RoomFields draft={draft} onChange={change} />,
-          run: async ({ name, maxParticipants, emptyMinutes, metadata }) => {
-            const { room } = await client.rooms.create({
-              name,
-              ...(maxParticipants === '' ? {} : { maxParticipants: Number(maxParticipants) }),
-              ...(emptyMinutes === '' ? {} : { emptyTimeout: Number(emptyMinutes) * 60 }),
-              ...(metadata === '' ? {} : { metadata }),
-            });
+        ...askForDraft<Draft>({
+          initial: { name: '', ...toSettingsDraft({}) },
+          writeCommand: (draft) =>
+            writeCommand(
+              ...['rooms', 'create', draft.name === '' ? 'NAME' : draft.name],
+              ...writeOptions(readSettings(draft)),
+            ),
+          fields: (draft, change) => (
+            <>
+              <label className="field">
+                Name
+                <input
+                  value={draft.name}
+                  required
+                  maxLength={256}
+                  placeholder="demo"
+                  onChange={({ target }) => change({ name: target.value })}
+                />
+              </label>
+              <SettingsFields draft={draft} onChange={change} />
+            </>
+          ),
+          run: async (draft) => {
+            const { room } = await client.rooms.create({ name: draft.name, ...readSettings(draft) });
             navigate(roomLink(room.name));
           },
         }),
@@ -160,84 +168,5 @@ function CreateRoom() {
     >
       <Plus aria-hidden /> Create a room
     </ChangeButton>
-  );
-}
-
-function toCommand({ name, maxParticipants, emptyMinutes, metadata }: Draft): string {
-  return writeCommand(
-    ...['rooms', 'create', name === '' ? 'NAME' : name],
-    ...(maxParticipants === '' ? [] : ['--max-participants', maxParticipants]),
-    ...(emptyMinutes === '' ? [] : ['--empty-timeout', `${emptyMinutes}m`]),
-    ...(metadata === '' ? [] : ['--metadata', metadata]),
-  );
-}
-
-type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial<Draft>) => void };
-
-function RoomFields({ draft, onChange }: FieldsProps) {
-  return (
-    <>
-      <label className="field">
-        Name
-        <input
-          value={draft.name}
-          required
-          maxLength={256}
-          placeholder="demo"
-          onChange={(event) => onChange({ name: event.target.value })}
-        />
-      </label>
-      <div className="fields">
-        <NumberField
-          label="People at most"
-          value={draft.maxParticipants}
-          placeholder="no limit"
-          onChange={(maxParticipants) => onChange({ maxParticipants })}
-        />
-        <NumberField
-          label="Closed when empty, minutes"
-          value={draft.emptyMinutes}
-          placeholder="as LiveKit is set"
-          onChange={(emptyMinutes) => onChange({ emptyMinutes })}
-        />
-      </div>
-      <label className="field">
-        Metadata
-        <textarea
-          className="mono"
-          value={draft.metadata}
-          rows={3}
-          spellCheck={false}
-          placeholder='{"appointment":"A-1042"}'
-          aria-describedby="metadata-note"
-          onChange={(event) => onChange({ metadata: event.target.value })}
-        />
-        <span className="faint" id="metadata-note">
-          A text for everybody in the room, and for each of its events
-        </span>
-      </label>
-    </>
-  );
-}
-
-type NumberFieldProps = {
-  readonly label: string;
-  readonly value: string;
-  readonly placeholder: string;
-  readonly onChange: (value: string) => void;
-};
-
-function NumberField({ label, value, placeholder, onChange }: NumberFieldProps) {
-  return (
-    <label className="field">
-      {label}
-      <input
-        type="number"
-        value={value}
-        min={1}
-        placeholder={placeholder}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </label>
   );
 }

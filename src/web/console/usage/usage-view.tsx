@@ -297,7 +297,7 @@ function createColumns(by: UsageGroup): readonly TableColumn<UsageLine>[] {
         id: name,
         heading,
         width: 'minmax(6.5rem, 1fr)',
-        isSecondary: index > 1,
+        isSecondary: index > 3,
         sortBy: (line) => line[name],
         cell: (line) => writeFigure(name, line[name]),
       }),

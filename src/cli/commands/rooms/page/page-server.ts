@@ -141,7 +141,7 @@ function refusal({ status = 502, code, problem: refused }: RtcError, detail: str
 }
 
 type PageActionDeps = {
-  readonly client: Pick<RtcClient, 'participants' | 'rooms' | 'transcription' | 'waiting'>;
+  readonly client: Pick<RtcClient, 'events' | 'participants' | 'rooms' | 'transcription' | 'waiting'>;
   readonly seats: Seats;
   readonly room: string;
   /** The origin of links to the page. */
@@ -215,7 +215,7 @@ async function decideEntry(
   if (!hasRole(person, ['host', 'moderator']))
     return problem(403, 'Only a host or a moderator may let others in.');
   const identity = toText(body.identity);
-  if (action === 'waiting') return jsonResponse(200, await client.waiting.list(room));
+  if (action === 'waiting') return jsonResponse(200, await followWaiting(client, room, toText(body.cursor)));
   if (action === 'admit-all') await client.waiting.admitAll(room);
   else if (identity === '') return problem(400, 'identity is required.');
   // The token is for the person alone.
@@ -225,6 +225,30 @@ async function decideEntry(
     seats.drop(identity);
   }
   return { status: 204 };
+}
+
+const WAITING_EVENTS = ['participant_waiting', 'participant_admitted', 'participant_denied'] as const;
+/** Whoever gives up causes no event, so the list is read again after this time at the latest. */
+const WAIT_SECONDS = 10;
+
+/**
+ * Returns who waits, with a cursor. With the cursor of an earlier list, it returns once somebody else waits. A key that must not
+ * read events gets no cursor.
+ */
+async function followWaiting(
+  { events, waiting }: Pick<RtcClient, 'events' | 'waiting'>,
+  room: string,
+  cursor: string,
+) {
+  const asked =
+    cursor === ''
+      ? { cursor: 'latest' }
+      : { cursor, roomId: room, types: WAITING_EVENTS, wait: WAIT_SECONDS };
+  const page = await events.list(asked).catch((error: unknown) => {
+    if (error instanceof RtcError && error.status === 403) return undefined;
+    throw error;
+  });
+  return { ...(await waiting.list(room)), cursor: page?.nextCursor ?? null };
 }
 
 /**
