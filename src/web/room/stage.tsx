@@ -115,16 +115,23 @@ function byActivity({ participant: one }: Placed, { participant: other }: Placed
   return (other.lastSpokeAt?.getTime() ?? 0) - (one.lastSpokeAt?.getTime() ?? 0);
 }
 
-/** The largest tiles of 16 to 9, or of 4 to 5 in a narrow window, of which `count` fit. */
+/** Ratios of width to height. In a narrow window faces are upright, so that they fill it. */
+const WIDE_RATIOS = [16 / 9];
+const NARROW_RATIOS = [3 / 4, 4 / 5, 1];
+
+/** The largest tiles of which `count` fit. */
 function fitTiles(count: number, { width, height }: Size): Size {
-  const ratio = width < PHONE_WIDTH && count > 1 ? 1 : 16 / 9;
+  const ratios = width < PHONE_WIDTH && count > 1 ? NARROW_RATIOS : WIDE_RATIOS;
   let best: Size = { width: 0, height: 0 };
   for (let columns = 1; columns <= Math.max(1, count); columns += 1) {
     const rows = Math.ceil(count / columns);
     const widest = (width - GAP * (columns + 1)) / columns;
     const highest = (height - GAP * (rows + 1)) / rows;
-    const fitted = Math.floor(Math.min(widest, highest * ratio));
-    if (fitted > best.width) best = { width: fitted, height: Math.floor(fitted / ratio) };
+    for (const ratio of ratios) {
+      const fitted = Math.floor(Math.min(widest, highest * ratio));
+      const size = { width: fitted, height: Math.floor(fitted / ratio) };
+      if (size.width * size.height > best.width * best.height) best = size;
+    }
   }
   return best;
 }
