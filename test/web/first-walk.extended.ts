@@ -254,11 +254,8 @@ async function recordAndPlay(console: Page, client: RtcClient, hasFilm = isFilmi
 }
 
 async function tryIt(page: Page, { credentials }: Dev): Promise<void> {
-  await page.goto(`${credentials.url}/docs#tag/rooms/POST/v1/rooms`);
-  await page
-    .getByRole('button', { name: /Test Request.*post.*\/v1\/rooms\b/i })
-    .first()
-    .click();
+  await page.goto(`${credentials.url}/docs/api/createRoom`);
+  await page.getByRole('link', { name: 'Test request' }).click();
   await page.getByRole('button', { name: /^Send/ }).first().click();
   await page.getByLabel('API key').fill(credentials.apiKey);
   await page.getByLabel('API secret').fill(credentials.apiSecret);
