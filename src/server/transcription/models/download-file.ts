@@ -62,10 +62,8 @@ class DownloadRefused extends Error {
   override readonly name = 'DownloadRefused';
 }
 
-async function downloadRest(
-  { url, target, mostBytes, signal, onBytes }: Download,
-  received: number,
-): Promise<void> {
+async function downloadRest(download: Download, received: number): Promise<void> {
+  const { url, target, mostBytes, signal, onBytes } = download;
   const part = `${target}.part`;
   const etagFile = `${part}.etag`;
   const etag = await readFile(etagFile, 'utf8').catch(() => undefined);
@@ -81,29 +79,20 @@ async function downloadRest(
       await discardDownload(target);
       throw new Error('the file has changed on the server');
     }
-    if (!response.ok || response.body === null) {
-      await response.body?.cancel();
-      const problem = `${url} responds with ${response.status}`;
-      throw response.status >= 500 ? new Error(problem) : new DownloadRefused(`${problem}.`);
-    }
+    const body = await requireBody(response, url);
     const start = response.status === 206 ? received : 0;
     const total = readTotal(response);
     const current = response.headers.get('etag');
-    const requireSize = async (size: number): Promise<void> => {
-      if (size <= mostBytes) return;
-      await discardDownload(target);
-      throw new DownloadRefused(`${url} has more bytes than the ${mostBytes} that are expected at most.`);
-    };
-    if (total !== undefined && total > mostBytes) await response.body.cancel();
-    await requireSize(total ?? start);
+    if (total !== undefined && total > mostBytes) await body.cancel();
+    await requireSize(download, total ?? start);
     if (start === 0) await writeOrRemove(etagFile, current);
     let bytes = start;
     let seen = start;
     const file = await open(part, start === 0 ? 'w' : 'a');
     try {
-      for await (const chunk of response.body) {
+      for await (const chunk of body) {
         bytes += chunk.length;
-        await requireSize(bytes);
+        await requireSize(download, bytes);
         if (bytes - seen >= MIN_PROGRESS_BYTES) {
           seen = bytes;
           restartTimer();
@@ -118,6 +107,20 @@ async function downloadRest(
   } finally {
     restartTimer.stop();
   }
+}
+
+async function requireBody(response: Response, url: string) {
+  if (response.ok && response.body !== null) return response.body;
+  await response.body?.cancel();
+  const problem = `${url} responds with ${response.status}`;
+  throw response.status >= 500 ? new Error(problem) : new DownloadRefused(`${problem}.`);
+}
+
+/** Discards a download that has become larger than its file can be. */
+async function requireSize({ url, target, mostBytes }: Download, size: number): Promise<void> {
+  if (size <= mostBytes) return;
+  await discardDownload(target);
+  throw new DownloadRefused(`${url} has more bytes than the ${mostBytes} that are expected at most.`);
 }
 
 function stallTimer(stalled: AbortController): (() => void) & { readonly stop: () => void } {
