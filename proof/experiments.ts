@@ -16,6 +16,7 @@ import { speechKills } from './faults/workers/speech-kills.ts';
 import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
 import { hostileConnections } from './hostile/connections/connections.ts';
 import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
+import { hostileFiles } from './hostile/files/files.ts';
 import { hostileKeysPostgres, hostileKeysSqlite } from './hostile/keys/keys.ts';
 import { hostileMedia } from './hostile/media/media.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
@@ -45,6 +46,7 @@ export const experiments: readonly Experiment[] = [
   hostileServers,
   hostileReceivers,
   hostileMedia,
+  hostileFiles,
   hostileKeysSqlite,
   hostileKeysPostgres,
   hostilePeopleSqlite,

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { startRtc } from '../../../test/cli/support/process.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
-import { readPeak } from '../../support/process-figures.ts';
+import { type CommandRun, EXIT_CODES, runCommand, STACK } from '../../support/command-run.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
 
@@ -25,18 +24,11 @@ const COMMANDS: readonly (readonly string[])[] = [
 /** The short run runs the first command, against every sixth server. */
 const EVERY = 6;
 const CONCURRENCY = { long: 2, short: 3 } as const;
-/** Exit codes that the documentation gives to a server that fails or is not this service. */
-const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 /** Characters that a terminal interprets, except line ends and tabs, which the command itself writes. */
 const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
 /** The control sequence with which the command itself clears a line of progress. */
 const OWN_PROGRESS = /\r\u001b\[2?K/g;
-const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
 const REQUEST_TIMEOUT_SECONDS = 3;
-const STUCK_MS = 60_000;
-const SAMPLE_MS = 50;
-/** The command writes as it does to a terminal: with control characters made visible. */
-const TERMINAL = 'data:text/javascript,process.stdout.isTTY=true;process.stderr.isTTY=true';
 export const hostileServers: Experiment = { name: 'hostile-servers', run: meetServers };
 
 type Meeting = { readonly name: string; readonly argv: readonly string[]; readonly run: CommandRun };
@@ -55,7 +47,9 @@ async function meetServers(context: ExperimentContext): Promise<Findings> {
       const { name, behave, argv } = next;
       const server = await startRawServer((socket, head) => behave(socket, elsewhere.url, head));
       const url = name.startsWith('TLS') ? server.url.replace('http:', 'https:') : server.url;
-      const run = await runCommand(argv, { url, apiSecret, folder, home });
+      const words = [...argv, '--request-timeout', `${REQUEST_TIMEOUT_SECONDS}s`];
+      const service = { RTC_URL: url, RTC_API_KEY: 'hostile-key', RTC_API_SECRET: apiSecret };
+      const run = await runCommand(words, { folder, environment: { HOME: home, ...service } });
       await server.close();
       meetings.push({ name, argv, run });
     }
@@ -115,57 +109,4 @@ function toFigures(meetings: readonly Meeting[], seen: Seen): Findings['figures'
     atMost({ ...LONGEST, measured: highest((run) => run.seconds) }),
     atMost({ ...LARGEST, measured: highest((run) => run.highestMb) }),
   ];
-}
-
-type CommandRun = {
-  readonly code: number | null;
-  readonly output: string;
-  readonly seconds: number;
-  readonly highestMb: number;
-  /** Whether the command was killed because it did not end by itself. */
-  readonly isStuck: boolean;
-};
-
-type CommandOptions = {
-  readonly url: string;
-  readonly apiSecret: string;
-  /** The working directory. */
-  readonly folder: string;
-  readonly home: string;
-};
-
-/** Runs the built command line as a process of its own, and watches its memory. */
-async function runCommand(
-  argv: readonly string[],
-  { url, apiSecret, folder, home }: CommandOptions,
-): Promise<CommandRun> {
-  const startedAt = performance.now();
-  const words = [...argv, '--request-timeout', `${REQUEST_TIMEOUT_SECONDS}s`];
-  const { child, ended, output } = startRtc(words, {
-    nodeArguments: ['--import', TERMINAL],
-    cwd: folder,
-    stdin: '',
-    env: {
-      ...{ HOME: home, NO_COLOR: '1', CI: '1' },
-      ...{ RTC_URL: url, RTC_API_KEY: 'hostile-key', RTC_API_SECRET: apiSecret },
-    },
-  });
-  let highestMb = 0;
-  const sampler = setInterval(() => {
-    void readPeak(child.pid ?? 0).then((peak) => {
-      highestMb = Math.max(highestMb, peak);
-    });
-  }, SAMPLE_MS);
-  let isStuck = false;
-  const limit = setTimeout(() => {
-    isStuck = true;
-    child.kill('SIGKILL');
-  }, STUCK_MS);
-  try {
-    const { code } = await ended;
-    return { code, output: output(), seconds: (performance.now() - startedAt) / 1000, highestMb, isStuck };
-  } finally {
-    clearInterval(sampler);
-    clearTimeout(limit);
-  }
 }

@@ -1,0 +1,57 @@
+import { startRtc } from '../../test/cli/support/process.ts';
+import { readPeak } from './process-figures.ts';
+
+/** Exit codes that the documentation gives to what is not as a command expects. */
+export const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+export const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
+const STUCK_MS = 60_000;
+const SAMPLE_MS = 50;
+/** The command writes as it does to a terminal: with control characters made visible. */
+const TERMINAL = 'data:text/javascript,process.stdout.isTTY=true;process.stderr.isTTY=true';
+
+export type CommandRun = {
+  readonly code: number | null;
+  readonly output: string;
+  readonly seconds: number;
+  readonly highestMb: number;
+  /** Whether the command was killed because it did not end by itself. */
+  readonly isStuck: boolean;
+};
+
+type CommandOptions = {
+  readonly environment: Readonly<Record<string, string>>;
+  /** The working directory. */
+  readonly folder: string;
+};
+
+/** Runs the built command line as a process of its own, and watches its memory. */
+export async function runCommand(
+  argv: readonly string[],
+  { environment, folder }: CommandOptions,
+): Promise<CommandRun> {
+  const startedAt = performance.now();
+  const { child, ended, output } = startRtc(argv, {
+    nodeArguments: ['--import', TERMINAL],
+    cwd: folder,
+    stdin: '',
+    env: { NO_COLOR: '1', CI: '1', ...environment },
+  });
+  let highestMb = 0;
+  const sampler = setInterval(() => {
+    void readPeak(child.pid ?? 0).then((peak) => {
+      highestMb = Math.max(highestMb, peak);
+    });
+  }, SAMPLE_MS);
+  let isStuck = false;
+  const limit = setTimeout(() => {
+    isStuck = true;
+    child.kill('SIGKILL');
+  }, STUCK_MS);
+  try {
+    const { code } = await ended;
+    return { code, output: output(), seconds: (performance.now() - startedAt) / 1000, highestMb, isStuck };
+  } finally {
+    clearInterval(sampler);
+    clearTimeout(limit);
+  }
+}
