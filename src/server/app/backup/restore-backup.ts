@@ -1,7 +1,11 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { holdSqliteFile, requireOwnSchema } from '../../platform/storage/sqlite/backup-file.ts';
+import {
+  holdSqliteFile,
+  requireMigrationTable,
+  requireOwnSchema,
+} from '../../platform/storage/sqlite/backup-file.ts';
 import { checkSqliteFile, prepareFolder } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
 import { exists, flush } from './create-backup.ts';
@@ -33,6 +37,7 @@ export async function restoreBackup(
   await rm(arriving, { force: true });
   await copyPrivately(join(folder, DATABASE_FILE), arriving);
   try {
+    requireMigrationTable(arriving);
     await checkSqliteFile(arriving, MIGRATIONS);
     await requireOwnSchema(arriving, MIGRATIONS);
     const held = (await exists(database)) ? holdSqliteFile(database) : undefined;

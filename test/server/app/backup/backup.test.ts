@@ -140,6 +140,11 @@ describe('a backup of a SQLite database', () => {
       'the trigger "spy"',
     ],
     ['view', 'create view spied as select * from recordings', 'the view "spied"'],
+    [
+      'view without end',
+      'drop table "rtcMigrations"; create view "rtcMigrations" as with recursive x(name) as (select 1 union all select name + 1 from x) select name from x',
+      'the view "rtcMigrations"',
+    ],
     ['table', 'create table more (a)', 'the table "more"'],
     ['lacks an index', 'drop index "recordingsEnded"', 'lacks the index "recordingsEnded"'],
     ['other table', 'alter table webhooks add column more text', 'the table "webhooks"'],

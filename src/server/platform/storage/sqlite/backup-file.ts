@@ -134,6 +134,25 @@ export async function requireOwnSchema<Tables>(
   for (const object of expected.keys()) if (!found.has(object)) throw foreign(`lacks the ${object}`);
 }
 
+/**
+ * Refuses a view in the place of the table that is read first, because it may have rows without end. A file that is no database is
+ * described by checkSqliteFile.
+ *
+ * @throws ServiceError invalid-request
+ */
+export function requireMigrationTable(path: string): void {
+  if (hasMigrationView(path)) throw foreign('has the view "rtcMigrations", which is not of rtc-service');
+}
+
+function hasMigrationView(path: string): boolean {
+  try {
+    const query = `select name from sqlite_schema where type = 'view' and lower(name) = 'rtcmigrations'`;
+    return readRows(path, query).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 function readSchema(path: string): Schema {
   // SQLite keeps its own tables of statistics and counters under names that begin with sqlite_.
   const query = `select type, name, coalesce(sql, '') as statement from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`;
