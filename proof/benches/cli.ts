@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { readPort } from '../../test/support/forwarding-server.ts';
 import { LAUNCHER } from '../../test/support/parts/built.ts';
 import { createWholeBodyServer } from '../../test/support/whole-body-server.ts';
@@ -14,11 +15,14 @@ import { median } from '../support/statistics.ts';
 /*
  * Compares the start-up of the built rtc with an empty process of the same Node: `node proof/benches/cli.ts [rounds]`. The runs are
  * interleaved, so that other load on the machine affects all of them. Prints medians, and as noise the ratio of one empty
- * process to another. At the end it prints the memory of a service that nobody calls (Linux).
+ * process to another. At the end it prints how long a service takes until its first answer, and its memory while nobody calls it
+ * (Linux), beside a plain Fastify server with livekit-server-sdk.
  */
 
+const BARE = fileURLToPath(new URL('../load/bare-server.ts', import.meta.url));
 const ROUNDS = Number(process.argv[2] ?? 40);
 const MAX_IDLE_MB = 130;
+const START_ROUNDS = 5;
 
 const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-cli-'));
 const empty = join(folder, 'empty.mjs');
@@ -61,10 +65,17 @@ for (const { name, atMost } of CASES.slice(1)) {
   console.log(`${name.padEnd(24)}${ratio.toFixed(2)}${figure}`);
 }
 server.close();
-const idleMb = await measureIdleService();
-console.log(
-  `rtc serve, idle: ${idleMb.toFixed(0)} MB  at most ${MAX_IDLE_MB}: ${idleMb <= MAX_IDLE_MB ? 'kept' : 'MISSED'}`,
-);
+const starts = { 'rtc serve': [] as Start[], 'plain Fastify': [] as Start[] };
+for (let round = 0; round < START_ROUNDS; round += 1) {
+  starts['rtc serve'].push(await measureStart([LAUNCHER, 'serve'], 'stderr'));
+  starts['plain Fastify'].push(await measureStart([BARE], 'stdout'));
+}
+for (const [name, measured] of Object.entries(starts)) {
+  const [ms, mb] = [median(measured.map(({ ms }) => ms)), median(measured.map(({ idleMb }) => idleMb))];
+  console.log(`${name}: first answer after ${ms.toFixed(0)} ms, idle with ${mb.toFixed(0)} MB`);
+}
+const idleMb = median(starts['rtc serve'].map(({ idleMb }) => idleMb));
+console.log(`rtc serve, idle: at most ${MAX_IDLE_MB} MB: ${idleMb <= MAX_IDLE_MB ? 'kept' : 'MISSED'}`);
 await rm(folder, { recursive: true, force: true });
 
 async function runOnce(argv: readonly string[]): Promise<number> {
@@ -78,17 +89,22 @@ async function runOnce(argv: readonly string[]): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Resolves to the resident memory of the service, some time after its start. */
-async function measureIdleService(): Promise<number> {
+type Start = { readonly ms: number; readonly idleMb: number };
+
+/** Measures the time until the first answer, whatever it is, and the resident memory some time later. */
+async function measureStart(args: readonly string[], output: 'stdout' | 'stderr'): Promise<Start> {
   const environment = {
     ...{ API_KEY: 'bench-key', API_SECRET: 'bench-secret-of-32-characters-00', PORT: '0', CI: 'true' },
     ...{ DATA_DIR: join(folder, 'data'), LIVEKIT_URL: 'ws://127.0.0.1:9' },
   };
-  const service = await startProgram({ args: [LAUNCHER, 'serve'], output: 'stderr', environment });
+  const startedAt = performance.now();
+  const program = await startProgram({ args, output, environment });
   try {
+    await (await fetch(program.url)).arrayBuffer();
+    const ms = performance.now() - startedAt;
     await delay(3_000);
-    return (await sampleProcess(service.pid)).residentMb;
+    return { ms, idleMb: (await sampleProcess(program.pid)).residentMb };
   } finally {
-    service.stop();
+    program.stop();
   }
 }
