@@ -118,7 +118,7 @@ function ConnectionBanner({ state, onRetry }: { readonly state: CallState; reado
   return (
     <div className="banner banner-lost" role="alert">
       <span>
-        <b>Connection lost.</b> Trying again <span aria-hidden="true">({seconds} s)</span>
+        <b>Connection lost.</b> Trying again <span aria-hidden="true">({seconds}&nbsp;s)</span>
         {seconds >= PATIENCE_S && (
           <span className="advice">
             Check your own connection first. If the others are gone too, the server is down: leave this page
