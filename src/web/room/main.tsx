@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import './room.css';
 import { type Choices, forgetChoices, keepChoices, Lobby, readChoices } from './lobby.tsx';
@@ -50,7 +50,6 @@ async function takePlace(): Promise<View> {
     document.title = `${seat.room} · rtc`;
     const choices = readChoices(seat);
     if (choices !== undefined) return await openCall(seat, choices);
-    void loadCall();
     return { kind: 'lobby', invitation: seat };
   } catch (error) {
     return { kind: 'notice', notice: describeRefusal(error) };
@@ -69,6 +68,10 @@ async function openCall(invitation: Invitation, choices: Choices): Promise<View>
 
 function Page({ first }: { readonly first: View }) {
   const [view, setView] = useState(first);
+  // The code of the call comes while the lobby is looked at: after it was painted, so that it is not later for that.
+  useEffect(() => {
+    if (view.kind === 'lobby') requestAnimationFrame(() => setTimeout(loadCall));
+  }, [view.kind]);
   const end = useCallback((notice: Notice) => {
     forgetChoices();
     if (notice === DENIED) forgetInvitation();

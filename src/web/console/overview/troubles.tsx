@@ -164,10 +164,11 @@ export function Workers({ checks }: { readonly checks: readonly Check[] | undefi
                 <Link href={href}>{name}</Link>
               </dt>
               <dd>
-                <Status tone={check === undefined ? 'neutral' : CHECK_TONES[check.status]}>
-                  {check === undefined ? 'Checking…' : running[name]}
-                </Status>
-                {check !== undefined && <p className="faint">{sentence(check.detail)}</p>}
+                <span title={check?.detail}>
+                  <Status tone={check === undefined ? 'neutral' : CHECK_TONES[check.status]}>
+                    {check === undefined ? 'Checking…' : running[name]}
+                  </Status>
+                </span>
               </dd>
             </div>
           );
