@@ -222,14 +222,23 @@ const MIN_REST_MS = 1_000;
 const MIN_PART_MS = 200;
 
 /**
- * Selects the turns that are recognised from their own track: those that overlap with another participant's, if the audio of
- * all of these was kept.
+ * Selects the turns that are recognised from their own track: those that overlap with another participant's, if all of these
+ * are as well. Otherwise what the others said meanwhile would be in neither: it is removed from the recording with the turn.
  */
 function selectOwnTurns<T extends TurnSpan>(turns: readonly T[], isKept: (turn: T) => boolean): readonly T[] {
-  return turns.filter((turn) => {
-    const others = turns.filter((other) => other.trackId !== turn.trackId && overlaps(turn, other));
-    return others.length > 0 && isKept(turn) && others.every(isKept);
-  });
+  const overlapping = turns
+    .filter(isKept)
+    .map((turn) => ({
+      turn,
+      others: turns.filter((other) => other.trackId !== turn.trackId && overlaps(turn, other)),
+    }))
+    .filter(({ others }) => others.length > 0);
+  const own = new Set(overlapping.map(({ turn }) => turn));
+  for (let size = -1; size !== own.size; ) {
+    size = own.size;
+    for (const { turn, others } of overlapping) if (!others.every((other) => own.has(other))) own.delete(turn);
+  }
+  return [...own];
 }
 
 /** Removes the turns that are recognised from their own tracks from a stretch of the recording's speech. */

@@ -57,6 +57,14 @@ describe('turns whose own audio was kept', () => {
     expect(listSpans(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
     expect(findOwn(cutter)).toEqual([]);
   });
+
+  it('lose no word of somebody who also spoke while the audio of a third one is missing', () => {
+    const turns = [turn('ada', 0, 2_000), turn('bob', 1_000, 5_000), turn('eve', 4_000, 6_000)];
+    const cutter = new TurnCutter(turns, ORIGIN, ({ identity }) => identity !== 'eve');
+    const spans = listSpans(cutter, [voiced(0, 6_000)]);
+    expect([spans.at(0)?.from, spans.at(-1)?.to]).toEqual([0, 6_000]);
+    expect(findOwn(cutter)).toEqual([]);
+  });
 });
 
 describe('the speech of a recording', () => {
