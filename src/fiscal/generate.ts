@@ -17,6 +17,11 @@ import {
 } from './person.ts';
 import type { PersonFault } from './person-fault.ts';
 
+/*
+ * `inspectPerson` leaves what it finds in `inspected`, `personLetters`, `lastMatch()` and `personWarnings()`, so that a code costs
+ * no object besides its result. They hold until the next call.
+ */
+
 export type GenerateOptions = {
   /** The current date. A birth after it is invalid. */
   readonly asOf: DateInput;
@@ -58,7 +63,7 @@ export const generate = (person: Person, options: GenerateOptions): GenerateResu
   };
 };
 
-/** The code is written behind the letters of the names. */
+/** The first six letters are there already: `inspectPerson` has written those of the names. */
 const code = personLetters;
 
 /** Women's days have 40 added. */

@@ -52,7 +52,10 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
   ];
 }
 
-/** Encodes the JSON of a page once for all readers who wait for the same events. */
+/**
+ * Encodes the JSON of a page once for all readers who wait for the same events. It is sent as it is, without the route's
+ * serializer.
+ */
 function encodeOnce(): (page: EventList) => string {
   const encoded = new WeakMap<EventList, string>();
   return (page) => {

@@ -11,6 +11,10 @@ import { STREAM_ROLE } from '../usage/usage-rows.ts';
 /*
  * Changes of presence and the events that report them. The media server's own events and the comparison with the media
  * server use the same changes. Each event has a source id that identifies what happened, so that it is stored once.
+ *
+ * At most MOST_STARTS joins and publications of an identity are reported in a minute. The last of them says so
+ * (`limitedUntil`); further ones are stored untold until the minute ends (`untoldUntil`). Then `tellLate` reports, late, what is
+ * still there.
  */
 
 export type Changes = {
@@ -170,6 +174,7 @@ export async function tellLate(
   const told = { ...participant, untoldUntil: null };
   const joins = mayTell(participant);
   if (joins) await presence.saveParticipant(told);
+  // Nobody's tracks are reported before the join.
   else if (participant.untoldUntil !== null) return [];
   const tracks = presence
     .listPublished(participant.sid)
@@ -184,7 +189,10 @@ export async function tellLate(
   return [...(joins ? [joined] : []), ...published];
 }
 
-/** Returns whether the start is left out, or the last one that is reported in its minute. */
+/**
+ * Counts the start. It is left out (`untoldUntil`) when the identity had too many in this minute; the last one that is reported
+ * has `limitedUntil`.
+ */
 export function limitStart(
   presence: PresenceBatch,
   {

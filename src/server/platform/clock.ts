@@ -10,10 +10,13 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Clocks that are set at all differ by less. From here on, a signed request is refused, and nothing is deleted. */
+/**
+ * Clocks that are synchronised differ by less. From this difference on one of them is wrong, so that a signed request is refused,
+ * and retention deletes nothing.
+ */
 export const CLOCKS_APART_MS = 300_000;
 
-/** The clock that decides about leases and due times. */
+/** The clock that decides about leases and due times: `now` follows the database, unless its clock is found to be wrong. */
 export type StoreClock = Clock & {
   /** What the clock of a database on another machine shows, also while it is wrong and does not decide. */
   readonly databaseNow?: () => number;

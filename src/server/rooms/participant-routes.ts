@@ -80,6 +80,7 @@ function updateRoute(deps: ParticipantDeps): Route {
     success: { 200: { description: 'The participant after the change', schema: ParticipantSchema } },
     errors: ['room-not-found', 'participant-not-found', ...MEDIA_ERRORS],
     handle: async ({ params, body, raw }) => {
+      // Numbers that parsing would change are passed on as they were sent.
       const metadata = exactMember(raw.body, 'metadata', body.metadata);
       const patch = metadata === undefined ? body : { ...body, metadata };
       const { roomId: room, participantId: identity } = params;

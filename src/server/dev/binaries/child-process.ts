@@ -74,11 +74,20 @@ function describeEnd(child: ChildProcess, { name, logFile }: ChildSettings): Pro
       resolve({ reason: `${name} did not start: ${error.message}`, hint: undefined }),
     );
     child.once('exit', (code, signal) => {
-      const { message, hint } = lastMessage(readFileSync(logFile, 'utf8'));
+      const { message, hint } = lastMessage(readLog(logFile));
       const how = `${name} ended (${signal ?? `exit code ${code}`})`;
       resolve({ reason: `${how}${message === '' ? '' : `: ${message}`}; its log is ${logFile}`, hint });
     });
   });
+}
+
+/** The log may have been removed meanwhile, and the end has to be told nevertheless. */
+function readLog(logFile: string): string {
+  try {
+    return readFileSync(logFile, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 type LastMessage = { readonly message: string; readonly hint: Hint | undefined };

@@ -10,14 +10,15 @@ import type { FileLocation, OpenFile, RecordingFiles, RecordingStorage } from '.
 
 /*
  * Reads files in the folder of recordings, and in no other folder. The path comes from the recorder. Therefore the file is
- * checked after it was opened, by the path of its descriptor: links, and folders that were replaced by links, are rejected.
+ * checked after it was opened: what the path resolves to must be in the folder, and be the file that was opened. So links, and
+ * folders that were replaced by links, are rejected.
  */
 
 /** Flags that do not wait for the other end of a FIFO, and follow no link in the last part of the path. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
-/** Error codes of a missing file. ELOOP: the last part is a link. ENXIO: a socket. */
-const NO_FILE: readonly string[] = ['ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'];
+/** Error codes of what is no regular file. ELOOP: the last part is a link. ENXIO: a socket. ERR_INVALID_ARG_VALUE: a NUL. */
+const NOT_A_FILE: readonly string[] = ['ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'];
 
 export function createFolderFiles(directory: string): Pick<
   RecordingFiles,
@@ -153,7 +154,7 @@ async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     const code = codeOfError(error) ?? '';
-    if (NO_FILE.includes(code)) throw outside();
+    if (NOT_A_FILE.includes(code)) throw outside();
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
       throw new ServiceError(
         'recording-storage-error',

@@ -46,7 +46,10 @@ export type OpenFile = FileFacts & {
 export interface RecordingStorage {
   /** `bucket` or `recording folder`. */
   readonly kind: 'bucket' | 'recording folder';
-  /** Prepares the location of a recording, so that its file can be deleted later. Never rejects. */
+  /**
+   * Makes the folder of a recording before the recorder does: in a folder that another user has made the file could not be
+   * deleted. Does nothing in a bucket. Never rejects.
+   */
   makeReady(filepath: string): Promise<void>;
   /**
    * Tests with a small file, which is deleted again, whether recordings can be stored. Never rejects: the result reports the

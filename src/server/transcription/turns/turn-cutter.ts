@@ -43,8 +43,9 @@ const HELD_MS = 60_000;
 /** A cut may be this far beyond the end of a turn, because the detectors do not agree exactly. */
 const CUT_MARGIN_MS = 50;
 
-/** Shorter parts have no word. */
-const MIN_PART_SAMPLES = SAMPLE_RATE * 0.2;
+/** Parts that are shorter contain no word. */
+const MIN_PART_MS = 200;
+const MIN_PART_SAMPLES = (SAMPLE_RATE * MIN_PART_MS) / 1000;
 
 /**
  * Speech that ends this long before the first turn was spoken before the worker listened, however far the turns are shifted.
@@ -166,8 +167,12 @@ export class TurnCutter {
   }
 }
 
-/** Indices of samples in a segment. */
-type SamplePart = Span & { readonly trackId: string | undefined };
+/** Indices of samples in a segment, not milliseconds. */
+type SamplePart = {
+  readonly from: number;
+  readonly to: number;
+  readonly trackId: string | undefined;
+};
 
 /**
  * Splits a segment into parts. A part that is too short is joined to the previous part, or to the next one when it is the
@@ -182,6 +187,7 @@ function cutParts(segment: VoicedSegment, parts: readonly SpokenPart[]): readonl
     const before = found.at(-1);
     if (to - from >= MIN_PART_SAMPLES || (isLast && before === undefined)) found.push({ from, to, trackId });
     else if (before !== undefined) found[found.length - 1] = { ...before, to };
+    // A first part that is too short stays in front of the next one.
     else continue;
     from = to;
   }
@@ -218,9 +224,6 @@ function toMs(samples: number): number {
 /** Speech beside a removed turn that is shorter belongs to that turn if nobody else spoke: the two detectors do not agree exactly. */
 const MIN_REST_MS = 1_000;
 
-/** Parts that are shorter contain no word. */
-const MIN_PART_MS = 200;
-
 /**
  * Selects the turns that are recognised from their own track: those that overlap with another participant's, if all of these
  * are as well. Otherwise what the others said meanwhile would be in neither: it is removed from the recording with the turn.
@@ -236,7 +239,8 @@ function selectOwnTurns<T extends TurnSpan>(turns: readonly T[], isKept: (turn: 
   const own = new Set(overlapping.map(({ turn }) => turn));
   for (let size = -1; size !== own.size; ) {
     size = own.size;
-    for (const { turn, others } of overlapping) if (!others.every((other) => own.has(other))) own.delete(turn);
+    for (const { turn, others } of overlapping)
+      if (!others.every((other) => own.has(other))) own.delete(turn);
   }
   return [...own];
 }

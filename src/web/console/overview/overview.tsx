@@ -17,7 +17,7 @@ import { LastErrors, type TroubleFacts, Workers, WrongNow } from './troubles.tsx
 
 /** Maximum webhooks whose deliveries are counted. */
 const MOST_WEBHOOKS = 20;
-/** Time in open rooms is usage, and causes no event. */
+/** The minutes of open rooms grow without an event that would tell it, so they are read again. */
 const REFRESH_MS = 30_000;
 /** A plot by day has a week at least. */
 const LEAST_DAYS = 7;

@@ -61,7 +61,10 @@ function explain(code: string, text: string, target: Target): Explanation {
     case '3D000':
       return {
         reason: `PostgreSQL at ${address} has no database "${database}"`,
-        hint: { text: 'create it', command: `createdb ${shellQuote(database)}` },
+        hint:
+          database === OWN_USER
+            ? { text: 'name a database in DATABASE_URL' }
+            : { text: 'create it', command: `createdb ${shellQuote(database)}` },
       };
     case '42501':
       return { reason: `User "${user}" may not do this in database "${database}" at ${address}: ${text}.` };
@@ -86,10 +89,13 @@ function explainText(text: string, { address, database }: Target): Explanation {
   return { reason: `The PostgreSQL database "${database}" at ${address} could not be opened: ${text}.` };
 }
 
+/** PostgreSQL takes the user of the process, whose name the driver looks up, and the database of that name. */
+const OWN_USER = "the service's own user";
+
 function describe(url: string): Target {
   const { hostname, port, pathname, searchParams, username } = new URL(url);
   const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || 'localhost');
-  const user = decodeURIComponent(username) || (searchParams.get('user') ?? "the service's own user");
+  const user = decodeURIComponent(username) || (searchParams.get('user') ?? OWN_USER);
   return {
     address: `${host}:${port || '5432'}`,
     user,
