@@ -76,7 +76,7 @@ export async function confirmClock(): Promise<{ readonly confirmedAt: string }> 
     const now = systemClock.now();
     const clocks = {
       now,
-      database: (store.clock.databaseNow ?? store.clock.now)(),
+      database: store.clock.databaseNow?.() ?? store.clock.now(),
       media,
       isOtherMachineAsked: false,
     };

@@ -67,7 +67,7 @@ export function startPurge(deps: PurgeDeps): RunningPurge {
     const now = machineClock.now();
     const clocks = {
       now,
-      database: (store.clock.databaseNow ?? store.clock.now)(),
+      database: store.clock.databaseNow?.() ?? store.clock.now(),
       media: mediaClock.readDifference(now),
       isOtherMachineAsked,
     };
