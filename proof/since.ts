@@ -30,6 +30,7 @@ export const ATTACKED: Readonly<Record<string, readonly string[]>> = {
   'hostile-servers': ['src/cli', 'src/client', 'src/contract'],
   'hostile-receivers': [...SERVICE, ...WEBHOOKS],
   'hostile-media': [...SERVICE, ...SPEECH, 'src/server/recordings'],
+  'hostile-files': ['src/cli', 'src/contract', 'src/server/app/backup', 'src/server/transcription/models'],
   'hostile-keys-sqlite': ALL,
   'hostile-keys-postgres': ALL,
   'hostile-people-sqlite': ALL,
