@@ -176,7 +176,7 @@ describe('rooms and events in the console', () => {
     await page.getByRole('textbox', { name: 'Metadata' }).fill('lesson 1');
     await confirm(page, 'Change');
     await expect.poll(async () => (await client.rooms.get('change')).metadata).toBe('lesson 1');
-    await page.getByText('lesson 1').waitFor();
+    await page.getByRole('definition').getByText('lesson 1').waitFor();
 
     await page.getByRole('button', { name: 'Mute all' }).click();
     await page.getByText('rtc rooms mute change --source microphone').waitFor();

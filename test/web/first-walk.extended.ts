@@ -127,6 +127,7 @@ describe('the first steps of a newcomer', () => {
       const console = await window.newPage();
       const consoleErrors = collectErrors(console);
       await console.goto(dev.consoleLink);
+      await console.getByRole('link', { name: 'Rooms', exact: true }).click();
       await console.getByRole('link', { name: 'demo' }).click();
       const people = console.getByRole('rowheader');
       await expect.poll(() => people.count(), POLL_OPTIONS).toBe(2);
@@ -207,6 +208,7 @@ describe('the first steps of a newcomer', () => {
         env: makeEnvironment(dev),
       });
       expect((await joined.ended).code).toBe(0);
+      await console.getByRole('link', { name: 'Rooms', exact: true }).click();
       await console.getByRole('link', { name: 'demo' }).click();
       await console.getByRole('rowheader', { name: 'ada' }).waitFor();
       await recordAndPlay(console, client);
