@@ -8,6 +8,7 @@ import {
   writeOutputs,
 } from '../../../src/server/recordings/broadcast-outputs.ts';
 import {
+  correctsEnd,
   hasClaimRunOut,
   isActive,
   nextState,
@@ -72,23 +73,24 @@ const STATES = {
   'never started': { ...STARTING, status: 'failed', claimOwner: null, claimUntil: null, stoppedAt: AT - 1 },
 } as const satisfies Record<string, Recording>;
 
+const makeEgress = (status: Egress['status'], facts: Partial<Egress> = {}): Egress => ({
+  egressId: 'EG_1',
+  room: 'demo',
+  status,
+  startedAt: CREATED_AT + 400,
+  endedAt: undefined,
+  mediaStartedAt: undefined,
+  error: undefined,
+  requestedFilepath: 'demo.mp4',
+  startId: undefined,
+  streams: [],
+  file: undefined,
+  ...facts,
+});
 const egress = (status: Egress['status'], facts: Partial<Egress> = {}): Observation => ({
   type: 'egress',
   at: AT,
-  egress: {
-    egressId: 'EG_1',
-    room: 'demo',
-    status,
-    startedAt: CREATED_AT + 400,
-    endedAt: undefined,
-    mediaStartedAt: undefined,
-    error: undefined,
-    requestedFilepath: 'demo.mp4',
-    startId: undefined,
-    streams: [],
-    file: undefined,
-    ...facts,
-  },
+  egress: makeEgress(status, facts),
 });
 const WRITTEN = { filename: 'demo.mp4', location: '/demo.mp4', ...FILE };
 const gone = (file?: { readonly sizeBytes: number; readonly modifiedAt: number }): Observation => ({
@@ -202,6 +204,20 @@ describe('a broadcast without HLS', () => {
   it('has failed if its recorder is gone while it runs', () => {
     const { event } = nextState({ ...ended, ...RECORDING, kind: 'broadcast', filepath: '' }, gone());
     expect(event).toEqual({ status: 'failed', error: 'the recorder was lost', file: undefined });
+  });
+
+  it('that failed stays so if its recorder reports a good end later, while one with HLS may be whole', () => {
+    const failed = { ...ended, status: 'failed', endedAt: AT } as const;
+    const complete = makeEgress('EGRESS_COMPLETE');
+    expect(correctsEnd(failed, complete)).toBe(false);
+    expect(correctsEnd({ ...failed, filepath: 'demo.hls/index.m3u8' }, complete)).toBe(true);
+  });
+});
+
+it('a room that was deleted before the recorder began is the reason of a failed start', () => {
+  expect(nextState(STARTING, { type: 'room-deleted', at: AT }).change).toMatchObject({
+    status: 'failed',
+    error: 'the room was deleted before the recorder began',
   });
 });
 
