@@ -5,7 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GroupCommit, sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
+import {
+  GroupCommit,
+  sqliteKyselyDialect,
+  TurnLimit,
+} from '../../../../src/server/platform/storage/sqlite/driver.ts';
 import type { Tables } from '../../../../src/server/schema/tables.ts';
 import { systemClock } from './test-databases.ts';
 
@@ -32,8 +36,9 @@ describe('transactions on SQLite', () => {
       return elapsedMs;
     };
     const clock = { ...systemClock, monotonic };
-    db = new Kysely<Tables>({ dialect: sqliteKyselyDialect({ writer: database, reader, clock }) });
-    groupCommit = new GroupCommit(db, clock);
+    const turn = new TurnLimit(clock);
+    db = new Kysely<Tables>({ dialect: sqliteKyselyDialect({ writer: database, reader, clock, turn }) });
+    groupCommit = new GroupCommit(db, turn);
   });
   afterEach(async () => {
     await db.destroy();

@@ -33,6 +33,7 @@ type SqliteDatabases = {
   /** Opened read-only, on the same file. */
   readonly reader: DatabaseSync;
   readonly clock: Clock;
+  readonly turn: TurnLimit;
   /** Called after each commit, before its caller gets the result. A commit for which it throws fails. */
   readonly afterCommit?: () => void;
 };
@@ -56,11 +57,11 @@ class ReaderWriterAdapter extends SqliteAdapter {
 class SqliteDriver implements Driver {
   readonly #connections: Connections;
 
-  constructor({ writer, reader, clock, afterCommit = () => {} }: SqliteDatabases) {
+  constructor({ writer, reader, clock, turn, afterCommit = () => {} }: SqliteDatabases) {
     this.#connections = {
       writer: new SqliteConnection(writer, clock),
       reader: new SqliteConnection(reader, clock),
-      writing: new Mutex(new TurnLimit(clock)),
+      writing: new Mutex(turn),
       clock,
       afterCommit,
     };
@@ -161,11 +162,10 @@ function isRead({ query, sql }: CompiledQuery): boolean {
 /** How long writes may keep the event loop from everything else. */
 const MAX_TURN_MS = 10;
 
-/** Lets the event loop attend to others when writes, which run on it one after the other, have kept it for long. */
-class TurnLimit {
+/** Lets the event loop attend to others when a database's writes, which run on it one after the other, have kept it for long. */
+export class TurnLimit {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** When the first write of this turn began. */
-  #startedAt: number | undefined;
+  #firstWriteAt: number | undefined;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -174,12 +174,12 @@ class TurnLimit {
   /** Call before each write. */
   async rest(): Promise<void> {
     const now = this.#clock.monotonic();
-    if (this.#startedAt === undefined) {
-      this.#startedAt = now;
+    if (this.#firstWriteAt === undefined) {
+      this.#firstWriteAt = now;
       setImmediate(() => {
-        this.#startedAt = undefined;
+        this.#firstWriteAt = undefined;
       });
-    } else if (now - this.#startedAt >= MAX_TURN_MS) await nextTurn();
+    } else if (now - this.#firstWriteAt >= MAX_TURN_MS) await nextTurn();
   }
 }
 
@@ -228,9 +228,9 @@ export class GroupCommit<Tables> {
   readonly #pending: PendingTransaction<Tables>[] = [];
   #running = false;
 
-  constructor(db: Kysely<Tables>, clock: Pick<Clock, 'monotonic'>) {
+  constructor(db: Kysely<Tables>, turn: TurnLimit) {
     this.#db = db;
-    this.#turn = new TurnLimit(clock);
+    this.#turn = turn;
   }
 
   run<T>(work: Work<Tables, T>): Promise<T> {

@@ -10,7 +10,7 @@ import { type Migration, migrate } from '../migrate.ts';
 import { indexedTerms } from '../search/search-terms.ts';
 import { withinSavepoint } from '../statements.ts';
 import { BUSY_TIMEOUT_MS } from './connection.ts';
-import { FileGuard, GroupCommit, sqliteKyselyDialect, watchFile } from './driver.ts';
+import { FileGuard, GroupCommit, sqliteKyselyDialect, TurnLimit, watchFile } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
 
@@ -119,8 +119,11 @@ type EngineParts = Databases & {
 
 function createEngine<Tables>({ writer, reader, path, clock, guard }: EngineParts): Engine<Tables> {
   const afterCommit = (): void => guard.check();
-  const db = new Kysely<Tables>({ dialect: sqliteKyselyDialect({ writer, reader, clock, afterCommit }) });
-  const groupCommit = new GroupCommit(db, clock);
+  const turn = new TurnLimit(clock);
+  const db = new Kysely<Tables>({
+    dialect: sqliteKyselyDialect({ writer, reader, clock, turn, afterCommit }),
+  });
+  const groupCommit = new GroupCommit(db, turn);
   const fileWatch = watchFile(writer, path, () => changes.publishAll('elsewhere'));
   const changes = new ChangeHub({ onFirstSubscription: fileWatch.start });
   return {
