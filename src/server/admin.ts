@@ -13,6 +13,7 @@ import type { Store } from './app/store.ts';
 import { SEALED_SECRETS } from './app/stored-key.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
 import { findDoubt } from './events/purge.ts';
+import { readDatabaseTime } from './platform/clock.ts';
 import { askMediaDifference } from './platform/livekit/media-clock.ts';
 import { createLog } from './platform/pino-log.ts';
 import {
@@ -76,7 +77,7 @@ export async function confirmClock(): Promise<{ readonly confirmedAt: string }> 
     const now = systemClock.now();
     const clocks = {
       now,
-      database: store.clock.databaseNow?.() ?? store.clock.now(),
+      database: readDatabaseTime(store.clock),
       media,
       isOtherMachineAsked: false,
     };

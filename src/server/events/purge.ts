@@ -1,5 +1,5 @@
 import type { PurgeRefusalReason } from '../../contract/self-check.ts';
-import { CLOCKS_APART_MS, type Clock, type StoreClock } from '../platform/clock.ts';
+import { CLOCKS_APART_MS, type Clock, readDatabaseTime, type StoreClock } from '../platform/clock.ts';
 import { type Loop, startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -67,7 +67,7 @@ export function startPurge(deps: PurgeDeps): RunningPurge {
     const now = machineClock.now();
     const clocks = {
       now,
-      database: store.clock.databaseNow?.() ?? store.clock.now(),
+      database: readDatabaseTime(store.clock),
       media: mediaClock.readDifference(now),
       isOtherMachineAsked,
     };

@@ -94,8 +94,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
         if (fullComparison.isNeeded) await compareEverything(roundDeps, fullComparison, signal);
         else await runRound(roundDeps, signal);
       } catch (error) {
-        isMediaServerAway =
-          hasCode(error, 'media-server-unavailable') || hasCode(error, 'media-server-error');
+        isMediaServerAway = hasCode(error, 'media-server-unavailable', 'media-server-error');
         // It may accept another instance, where our clock is wrong.
         if (isMediaServerAway) await store.leases.release({ name: LEASE, owner: instanceId });
         throw error;

@@ -22,6 +22,11 @@ export type StoreClock = Clock & {
   readonly databaseNow?: () => number;
 };
 
+/** Returns the time by the database, also while its clock is wrong and does not decide. */
+export function readDatabaseTime(clock: Pick<StoreClock, 'now' | 'databaseNow'>): number {
+  return clock.databaseNow?.() ?? clock.now();
+}
+
 /** Formats an instant as ISO 8601, as the API has it; null while it has not come. */
 export function toInstant(at: number | null | undefined): string | null {
   return at === null || at === undefined ? null : new Date(at).toISOString();
