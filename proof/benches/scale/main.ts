@@ -106,6 +106,7 @@ async function runRounds(stage: BenchStage, operation: Operation): Promise<Spent
     const spent = await stage.measure(() => run(stage));
     await finish?.(stage);
     if (round > 0) rounds.push(each(spent, times));
+    else await stage.analyze();
   }
   return rounds;
 }

@@ -56,6 +56,10 @@ export async function openStage({ database, count, traffic }: StageOptions) {
       await work();
       return difference(await read(), before);
     },
+    /** Lets PostgreSQL plan for the tables as they have become, as autovacuum does within a minute. */
+    analyze: async () => {
+      if (url !== undefined) await analyze(url);
+    },
     close: async () => {
       // The next stage on this database registers its own receiver.
       await fleet.call(first, 'DELETE', `/v1/webhooks/${String(webhookId)}`);
@@ -106,6 +110,13 @@ async function readRunTimes(pids: readonly number[]): Promise<RunTimes> {
 /** Returns what the processes that are still there took in between. */
 function runMsBetween(before: RunTimes, after: RunTimes): number {
   return [...after].reduce((sum, [pid, runMs]) => sum + runMs - (before.get(pid) ?? 0), 0);
+}
+
+async function analyze(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('analyze');
+  await client.end();
 }
 
 /** Resolves to the ids of a local PostgreSQL server's processes: one for each connection, and its own. */

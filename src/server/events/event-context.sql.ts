@@ -12,7 +12,6 @@ import type {
   PublishedTrack,
   RoomSession,
   Starter,
-  Starts,
 } from './store.ts';
 
 /** The lists are JSON texts. */
@@ -59,7 +58,7 @@ function toContext(
     participants: JSON.parse(row.participants) as readonly ParticipantSession[],
     tracks: JSON.parse(row.tracks) as readonly PublishedTrack[],
     presentCounts: new Map(counts.map(({ roomSid, count }) => [roomSid, count])),
-    starts: JSON.parse(row.starts) as readonly Starts[],
+    starts: (JSON.parse(row.starts) as readonly { readonly count: number }[]).map(({ count }) => count),
     knownInstants: new Map(known.map(({ sourceId, occurredAt }) => [sourceId, occurredAt])),
     registrationsVersion: row.registrationsVersion,
     isFanOutOpen: row.openFanOuts > 0,
@@ -85,7 +84,7 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
         ${findRows(PARTICIPANT_COLUMNS, 'participantSessions', sql`sid ${dialect.oneOf(participants)}`)} as participants,
         ${findRows(TRACK_COLUMNS, 'publishedTracks', sql`sid ${dialect.oneOf(tracks)}`)} as tracks,
         ${dialect.jsonRows(['roomSid', 'count'], counts)} as counts,
-        ${dialect.jsonRows(['joins', 'tracks'], countStarts(dialect, starters))} as starts,
+        ${dialect.jsonRows(['count'], countStarts(dialect, starters))} as starts,
         ${findRows(['sourceId', 'occurredAt'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
         ${registrationsVersion} as "registrationsVersion",
         (select count(*) from (select 1 from ${sql.table('fanOuts')} limit 1) as one) as "openFanOuts"`,
@@ -93,16 +92,19 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
 }
 
 /**
- * Counts, for each starter, the joins of its identity in its minute, and the tracks that the identity published then. Events
+ * Counts, for each starter, the joins of its identity in its minute, or the tracks that the identity published then. Events
  * report MOST_STARTS of each. Every part of the query ends there, so that a loop does not make the count expensive.
  */
 function countStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuilder<unknown> {
   const rows = dialect.rows(
     starters.map((starter, number) => ({ ...starter, number, identity: sanitizeText(starter.identity) })),
-    { roomSid: 'text', identity: 'text', participantSid: 'text', minute: 'integer', number: 'integer' },
+    {
+      ...({ kind: 'text', roomSid: 'text', identity: 'text', participantSid: 'text' } as const),
+      ...({ minute: 'integer', number: 'integer' } as const),
+    },
   );
   return sql`(
-    select starter.number, (${countJoins}) as joins, (${countTracks}) as tracks
+    select starter.number, case starter.kind when 'joins' then (${countJoins}) else (${countTracks}) end as count
     from ${rows} as starter order by starter.number
   ) as counted`;
 }

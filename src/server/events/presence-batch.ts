@@ -176,13 +176,11 @@ export class PresenceBatch {
     this.#participantsOf.set(roomSid, ofRoom.add(sid));
   }
 
-  #keepStarts(starter: Starter, { joins, tracks }: Starts = NO_STARTS): void {
+  #keepStarts(starter: Starter, count = 0): void {
+    const { kind } = starter;
     const known = this.#starts.get(toKey(starter)) ?? NO_STARTS;
     // Two connections of one identity may see different tracks.
-    this.#starts.set(toKey(starter), {
-      joins: Math.max(joins, known.joins),
-      tracks: Math.max(tracks, known.tracks),
-    });
+    this.#starts.set(toKey(starter), { ...known, [kind]: Math.max(count, known[kind]) });
   }
 
   #keepTrack(track: PublishedTrack): void {
@@ -196,7 +194,7 @@ const NO_STARTS: Starts = { joins: 0, tracks: 0 };
 
 type ParticipantKey = Pick<ParticipantSession, 'roomSid' | 'identity'>;
 
-function toKey({ roomSid, identity, minute }: Omit<Starter, 'participantSid'>): string {
+function toKey({ roomSid, identity, minute }: Omit<Starter, 'kind' | 'participantSid'>): string {
   return JSON.stringify([roomSid, identity, minute]);
 }
 

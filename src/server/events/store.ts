@@ -169,6 +169,7 @@ export type EventSubjects = {
 
 /** Somebody who joins or publishes, and the minute in which that happens. */
 export type Starter = {
+  readonly kind: keyof Starts;
   readonly roomSid: string;
   readonly identity: string;
   readonly participantSid: string;
@@ -183,8 +184,8 @@ export type EventContext = LockedRooms & {
   readonly tracks: readonly PublishedTrack[];
   /** Participants present in each room. An empty room is not in the map. */
   readonly presentCounts: ReadonlyMap<string, number>;
-  /** The numbers of joins and tracks of each starter in its minute, counted no further than to the maximum; in their order. */
-  readonly starts: readonly Starts[];
+  /** The number of joins or tracks of each starter in its minute, counted no further than to the maximum; in their order. */
+  readonly starts: readonly number[];
   /** When the events that are stored already happened, by their sourceIds. */
   readonly knownInstants: ReadonlyMap<string, number>;
   /** Version of the registrations of webhooks. */

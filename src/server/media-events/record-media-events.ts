@@ -126,7 +126,7 @@ function toStarter({ type, room, participant, ...event }: MediaEvent, now: numbe
   const reportedAt = placeInSecond(event.createdAt, event.receivedAt ?? now);
   const minute = toMinute((isJoin ? participant.joinedAt : undefined) ?? reportedAt);
   const { sid: participantSid, identity } = participant;
-  return [{ roomSid: room.sid, identity, participantSid, minute }];
+  return [{ kind: isJoin ? 'joins' : 'tracks', roomSid: room.sid, identity, participantSid, minute }];
 }
 
 function unique(names: readonly string[]): readonly string[] {

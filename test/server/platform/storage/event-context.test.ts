@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startCountingProxy } from '../../../../proof/support/database-proxy.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { ParticipantSession, PublishedTrack, RoomSession } from '../../../../src/server/events/store.ts';
+import type {
+  EventSubjects,
+  ParticipantSession,
+  PublishedTrack,
+  RoomSession,
+} from '../../../../src/server/events/store.ts';
 import { createDatabase } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { joined, mediaEvent, openEventStage } from '../../media-events/support/event-stage.ts';
@@ -31,10 +36,11 @@ const SUBJECTS = {
   tracks: ['TR_1'],
   sourceIds: ['EV_known', 'EV_new'],
   starters: [
-    { roomSid: 'RM_1', identity: 'ada', participantSid: 'PA_1', minute: 0 },
-    { roomSid: 'RM_1', identity: 'bob', participantSid: 'PA_2', minute: 0 },
+    { kind: 'joins', roomSid: 'RM_1', identity: 'ada', participantSid: 'PA_1', minute: 0 },
+    { kind: 'tracks', roomSid: 'RM_1', identity: 'ada', participantSid: 'PA_1', minute: 0 },
+    { kind: 'joins', roomSid: 'RM_1', identity: 'bob', participantSid: 'PA_2', minute: 0 },
   ],
-};
+} satisfies EventSubjects;
 
 describe.each([
   ['SQLite', sqliteTestDatabase],
@@ -62,10 +68,7 @@ describe.each([
       participants: [ADA],
       tracks: [TRACK],
       presentCounts: new Map([['RM_1', 1]]),
-      starts: [
-        { joins: 1, tracks: 1 },
-        { joins: 0, tracks: 0 },
-      ],
+      starts: [1, 1, 0],
       knownInstants: new Map([['EV_known', makeEvent('known').occurredAt]]),
       registrationsVersion: 1,
       isFanOutOpen: false,
