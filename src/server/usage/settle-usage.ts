@@ -12,7 +12,7 @@ export type SettlerDeps = {
 type ObserveEvents = (events: readonly { readonly type: string; readonly isReconciled: boolean }[]) => void;
 
 export type UsageSettler = {
-  /** Returns an observer of stored events, which passes them on: the usage of a room that has ended is complete at once. */
+  /** Returns an observer of stored events, which passes them on: the usage of a room is complete soon after its end. */
   readonly observing: (next: ObserveEvents | undefined) => ObserveEvents;
   /**
    * Brings the usage of open rooms up to date, and returns until when their time is included. What would take too long is
@@ -28,6 +28,8 @@ const BATCH = 50;
 const MOST_REFRESHED = 500;
 /** Readers get figures that are at most so old, unless very many rooms are open. */
 const FRESH_MS = 10_000;
+/** Rooms that end within this time share a transaction. Readers do not wait for it. */
+const GATHERED_MS = 1_000;
 /** Pause before sessions are tried again that other transactions were working on. */
 const BUSY_MS = 1_000;
 
@@ -50,7 +52,7 @@ export function startUsageSettler({ store, clock, log }: SettlerDeps): UsageSett
   return {
     observing: (next) => (events) => {
       next?.(events);
-      if (events.some(({ type }) => type === 'room_finished')) loop.wake();
+      if (events.some(({ type }) => type === 'room_finished')) loop.wakeWithin(GATHERED_MS);
     },
     refresh: () => {
       refreshing ??= refreshOpen(store).finally(() => {
