@@ -213,7 +213,7 @@ class StepQueue {
   }
 }
 
-const INSTANCES = [1, 10, 100] as const;
+const INSTANCES = [1, 10, 15, 100] as const;
 const RATES = [100, 200, 500, 1_000, 1_500, 2_000, 3_000, 5_000, 7_000, 10_000, 14_000, 20_000] as const;
 
 if (import.meta.main) {
