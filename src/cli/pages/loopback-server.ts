@@ -38,11 +38,6 @@ export async function startLoopbackServer(settings: LoopbackSettings): Promise<L
   return { origin, close: () => close(server) };
 }
 
-/** The origins of a server on this machine: users type either. */
-export function loopbackOrigins(origin: string): readonly string[] {
-  return [origin, origin.replace('127.0.0.1', 'localhost')];
-}
-
 export function fileResponse(file: PageFile | undefined): PageResponse {
   if (file === undefined) return problem(404, 'There is no such file.');
   return {

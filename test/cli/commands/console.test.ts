@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsoleInfo } from '../../../src/cli/commands/console/console-calls.ts';
@@ -63,12 +64,15 @@ describe('the server of the console', () => {
         body: JSON.stringify(body),
       });
     const opened = await redeem({ code });
-    const cookie = opened.headers.get('set-cookie') ?? '';
+    const { token } = (await opened.clone().json()) as { readonly token: string };
+    /** Signs a path as the page does for what the browser loads without headers. */
+    const sign = (path: string): string =>
+      `${path}${path.includes('?') ? '&' : '?'}ticket=${createHmac('sha256', token).update(path).digest('hex')}`;
     const ask = (method: string, path: string, { headers, body }: Asked = {}): Promise<Response> =>
       fetch(origin + path, {
         method,
         headers: {
-          cookie: cookie.split(';')[0] ?? '',
+          authorization: `Bearer ${token}`,
           'sec-fetch-site': 'same-origin',
           ...(method === 'GET' ? {} : { origin }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -76,29 +80,27 @@ describe('the server of the console', () => {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-    return { server, origin, code, cookie, redeem, ask, opened };
+    return { server, origin, code, token, redeem, ask, sign, opened };
   };
 
-  it('exchanges the code of the link for a cookie that no script and no other site can use', async () => {
-    const { cookie, origin, code, opened } = await open();
+  it('exchanges the code of the link for a token, and sets no cookie, which other ports would get', async () => {
+    const { token, code, opened } = await open();
     expect(await opened.json(), 'the page begins without asking once more').toMatchObject({ profile: 'dev' });
-    const port = new URL(origin).port;
-    expect(cookie).toMatch(new RegExp(`^rtc-console-${port}=[\\w-]{32}; Path=/; HttpOnly; SameSite=Strict$`));
-    expect(cookie).not.toContain(code);
+    expect(opened.headers.get('set-cookie')).toBeNull();
+    expect(token).toMatch(/^[\w-]{32}$/);
+    expect(token).not.toContain(code);
   });
 
-  it.each([{}, { code: '' }, { code: 'made-up' }, { code: 7 }, []])(
-    'gives no cookie for %j',
-    async (body) => {
-      const { redeem } = await open();
-      const response = await redeem(body);
-      expect(response.status).toBe(403);
-      expect(response.headers.get('set-cookie')).toBeNull();
-      expect(await response.json()).toMatchObject({ hint: { text: expect.stringContaining('rtc console') } });
-    },
-  );
+  it.each([{}, { code: '' }, { code: 'made-up' }, { code: 7 }, []])('gives no token for %j', async (body) => {
+    const { redeem } = await open();
+    const response = await redeem(body);
+    expect(response.status).toBe(403);
+    const problem = await response.json();
+    expect(problem).not.toHaveProperty('token');
+    expect(problem).toMatchObject({ hint: { text: expect.stringContaining('rtc console') } });
+  });
 
-  it('gives no cookie to another page that knows the code', async () => {
+  it('gives no token to another page that knows the code', async () => {
     const { redeem, code } = await open();
     expect((await redeem({ code }, { origin: 'http://evil.example' })).status).toBe(403);
     expect((await redeem({ code }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
@@ -144,20 +146,39 @@ describe('the server of the console', () => {
     }
   });
 
-  it('refuses a request without the cookie, and with that of another console', async () => {
+  it('refuses a request without the token, with that of another console, and with the token as a cookie', async () => {
     const one = await open();
     const other = await open();
     const paths = ['/api/v1/rooms', '/console/info'];
     for (const path of paths) {
-      expect((await one.ask('GET', path, { headers: { cookie: '' } })).status).toBe(401);
-      const foreign = other.cookie.split(';')[0]?.replace(/^.*=/, '') ?? '';
-      const cookie = `rtc-console-${new URL(one.origin).port}=${foreign}`;
-      expect((await one.ask('GET', path, { headers: { cookie } })).status).toBe(401);
+      for (const authorization of ['', 'Bearer null', `Bearer ${other.token}`, one.token]) {
+        expect((await one.ask('GET', path, { headers: { authorization } })).status).toBe(401);
+      }
+      const cookie = `rtc-console-${new URL(one.origin).port}=${one.token}`;
+      expect((await one.ask('GET', path, { headers: { authorization: '', cookie } })).status).toBe(401);
     }
   });
 
+  it('takes a signed path for reading that path, and for nothing else', async () => {
+    const { ask, sign } = await open();
+    const none = { authorization: '' };
+    const path = '/api/v1/rooms?limit=5';
+    expect(await (await ask('GET', sign(path), { headers: none })).json()).toMatchObject({
+      rooms: [{ name: 'demo' }],
+    });
+    const ticket = new URLSearchParams(sign(path).split('?')[1]).get('ticket');
+    for (const other of [`/api/v1/rooms?ticket=${ticket}`, `/api/v1/rooms?limit=50&ticket=${ticket}`]) {
+      expect((await ask('GET', other, { headers: none })).status).toBe(401);
+    }
+    const room = '/api/v1/rooms/demo';
+    expect((await ask('DELETE', sign(room), { headers: none })).status).toBe(401);
+    expect((await ask('GET', `${sign(room)}&more=1`, { headers: none })).status).toBe(401);
+    expect((await ask('GET', sign(room), { headers: { 'sec-fetch-site': 'same-site' } })).status).toBe(403);
+    expect((await client.rooms.list()).rooms.map(({ name }) => name)).toEqual(['demo']);
+  });
+
   it.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'https://127.0.0.1'])(
-    'refuses a request of the origin %s, also with the cookie',
+    'refuses a request of the origin %s, also with the token',
     async (origin) => {
       const { ask } = await open();
       for (const [method, path] of [
@@ -192,7 +213,15 @@ describe('the server of the console', () => {
     expect(await readStatus(origin, 'evil.example')).toBe(421);
     expect(await readStatus(origin, `evil.example:${port}`)).toBe(421);
     expect(await readStatus(origin, host)).toBe(200);
-    expect(await readStatus(origin, `localhost:${port}`)).toBe(200);
+  });
+
+  it('leads from localhost, which may be another program at ::1, to its own origin', async () => {
+    const { origin } = await open();
+    const { port } = new URL(origin);
+    const host = `localhost:${port}`;
+    expect(await readAnswer(`${origin}/rooms?q=1`, host)).toEqual([307, `${origin}/rooms?q=1`]);
+    expect(await readAnswer(`${origin}//evil.example`, host)).toEqual([307, `${origin}//evil.example`]);
+    expect(await readStatus(`${origin}/api/v1/rooms`, host)).toBe(421);
   });
 
   it('with --read-only refuses every change, and reads', async () => {
@@ -303,12 +332,19 @@ describe('the server of the console', () => {
 type Headers = Readonly<Record<string, string>>;
 type Asked = { readonly headers?: Headers; readonly body?: unknown };
 
+async function readStatus(url: string, host: string): Promise<number | undefined> {
+  const [status] = await readAnswer(url, host);
+  return status;
+}
+
+type Answer = readonly [status: number | undefined, location: string | undefined];
+
 /** fetch does not let the caller set Host. */
-function readStatus(url: string, host: string): Promise<number | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+function readAnswer(url: string, host: string): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   request(url, { headers: { host } }, (response) => {
     response.resume();
-    resolve(response.statusCode);
+    resolve([response.statusCode, response.headers.location]);
   })
     .on('error', reject)
     .end();

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { RtcClient } from '../../../client/client.ts';
@@ -7,7 +7,6 @@ import type { Context } from '../../framework/context.ts';
 import {
   fileResponse,
   type LoopbackServer,
-  loopbackOrigins,
   readText,
   startLoopbackServer,
 } from '../../pages/loopback-server.ts';
@@ -122,12 +121,14 @@ class OpenedRooms {
  * Serves the console on 127.0.0.1 and signs its requests, so that the API secret stays in this process. The access checks,
  * in order:
  *
- *   Host            one of ours, so that no name can be bound to this machine (DNS rebinding)
+ *   Host            ours, so that no name can be bound to this machine (DNS rebinding). The page is never that of localhost,
+ *                   which another program can be at the same port of ::1
  *   files           public, because they contain no secret
  *   own page only   requests of other pages are rejected, also those of another port of this machine, which browsers
  *                   take for the same site: Sec-Fetch-Site must be same-origin if the browser sends it, and Origin must
  *                   be ours for every change
- *   the cookie      of the browser that opened the link
+ *   the token       of the page that opened the link, in a header, or a path that the page signed with it. It is no
+ *                   cookie, because a browser sends cookies to every port of this machine
  *   --read-only     only GET, and the checks that change nothing
  */
 
@@ -161,38 +162,38 @@ async function respond(
 ): Promise<PageResponse> {
   const { method = 'GET', headers, url = '/' } = request;
   const path = url.split('?', 1)[0] ?? '/';
-  const origins = loopbackOrigins(origin);
-  if (!origins.some((own) => new URL(own).host === headers.host)) {
-    return problem(421, 'The console is not served under that host name.');
-  }
   const isRead = method === 'GET' || method === 'HEAD';
   const isFile = !path.startsWith('/api/') && !path.startsWith('/console/');
+  const { host, port } = new URL(origin);
+  if (headers.host === `localhost:${port}` && isFile && isRead) {
+    return { status: 307, headers: { location: origin + url, 'cache-control': 'no-store' } };
+  }
+  if (headers.host !== host) return problem(421, 'The console is not served under that host name.');
   if (isFile) {
     return isRead ? pageFile(settings.files, path) : problem(405, 'This method is not served here.');
   }
-  const refusal = refuseOtherPages(request, origins);
+  const refusal = refuseOtherPages(request, origin);
   if (refusal !== undefined) return refusal;
   const body = isRead ? '' : await readText(request, MAX_BODY_BYTES);
   if (body === undefined) return problem(413, 'The body is larger than 4 MiB.');
-  if (path === '/console/session' && !isRead) return openSession(settings, origin, body);
-  if (!settings.session.isOpenedBy(headers.cookie, origin)) {
+  if (path === '/console/session' && !isRead) return openSession(settings, body);
+  const signed = isRead ? readSignedPath(url) : undefined;
+  const { session } = settings;
+  if (!(signed === undefined ? session.isHeldBy(headers.authorization) : session.hasSigned(signed))) {
     return problem(401, 'This page was not opened by the link of this console.', {
       hint: { text: 'open the link that rtc console printed' },
     });
   }
-  const call = { method, url, body, range: headers.range, signal };
+  const call = { method, url: signed?.path ?? url, body, range: headers.range, signal };
   return path.startsWith('/api/')
     ? await forwardToService(settings.target, call)
     : await handleConsoleCall(settings.target, call);
 }
 
-function refuseOtherPages(
-  { method, headers }: IncomingMessage,
-  origins: readonly string[],
-): PageResponse | undefined {
+function refuseOtherPages({ method, headers }: IncomingMessage, own: string): PageResponse | undefined {
   const { origin, 'sec-fetch-site': site } = headers;
   const isRead = method === 'GET' || method === 'HEAD';
-  const isOwnOrigin = origin === undefined ? isRead : origins.includes(origin);
+  const isOwnOrigin = origin === undefined ? isRead : origin === own;
   const isOwnPage = site === undefined || site === 'same-origin' || (isRead && site === 'none');
   if (!isOwnOrigin || !isOwnPage) return problem(403, 'Only the console itself may ask for this.');
   const contentType = headers['content-type'];
@@ -206,16 +207,15 @@ function pageFile(files: ReadonlyMap<string, PageFile>, path: string): PageRespo
   return fileResponse(files.get(path) ?? (isView ? files.get('/') : undefined));
 }
 
-/** Opens the session and returns the same as GET /console/info, so that the page can start. */
-function openSession({ session, target }: ConsoleServerSettings, origin: string, body: string): PageResponse {
-  const cookie = body.length > MAX_CODE_BYTES ? undefined : session.redeem(readCode(body), origin);
-  if (cookie === undefined) {
+/** Returns the token with the same as GET /console/info, so that the page can start. */
+function openSession({ session, target }: ConsoleServerSettings, body: string): PageResponse {
+  const token = body.length > MAX_CODE_BYTES ? undefined : session.redeem(readCode(body));
+  if (token === undefined) {
     return problem(403, 'This link is from another run of rtc console.', {
       hint: { text: 'open the link that rtc console printed last' },
     });
   }
-  const info = jsonResponse(200, target.info);
-  return { ...info, headers: { ...info.headers, 'set-cookie': cookie } };
+  return jsonResponse(200, { ...target.info, token });
 }
 
 function readCode(body: string): string {
@@ -228,9 +228,18 @@ function readCode(body: string): string {
   }
 }
 
+type SignedPath = { readonly path: string; readonly ticket: string };
+
+/** Takes the ticket from an address that can have no header, such as that of a video or of a file to save. */
+function readSignedPath(url: string): SignedPath | undefined {
+  const [, path, ticket] = /^(.+)[?&]ticket=([0-9a-f]+)$/.exec(url) ?? [];
+  return path === undefined || ticket === undefined ? undefined : { path, ticket };
+}
+
 /**
  * Access to the console. The printed link has a code in its fragment, which no browser sends to a server. The page exchanges
- * the code for a cookie that no script can read and no other site can send. Both are random, and end with the command.
+ * the code for a token, which it keeps where only pages of its own origin read: another port is another origin. Both are
+ * random, and end with the command.
  */
 export class ConsoleSession {
   readonly #code = randomBytes(24).toString('base64url');
@@ -241,23 +250,20 @@ export class ConsoleSession {
     return `${origin}/#code=${this.#code}`;
   }
 
-  /** Returns the Set-Cookie header for the right code; undefined for any other text. */
-  redeem(code: string, origin: string): string | undefined {
-    if (!isEqual(code, this.#code)) return undefined;
-    return `${cookieName(origin)}=${this.#token}; Path=/; HttpOnly; SameSite=Strict`;
+  /** Returns the token for the right code; undefined for any other text. */
+  redeem(code: string): string | undefined {
+    return isEqual(code, this.#code) ? this.#token : undefined;
   }
 
-  /** Whether the Cookie header of a request is that of this console. */
-  isOpenedBy(cookies: string | undefined, origin: string): boolean {
-    const prefix = `${cookieName(origin)}=`;
-    const values = (cookies ?? '').split(/; */).filter((pair) => pair.startsWith(prefix));
-    return values.some((pair) => isEqual(pair.slice(prefix.length), this.#token));
+  /** Whether the Authorization header of a request has the token. */
+  isHeldBy(authorization: string | undefined): boolean {
+    return isEqual(authorization ?? '', `Bearer ${this.#token}`);
   }
-}
 
-/** Cookies do not distinguish ports, so two consoles at once need two names. */
-function cookieName(origin: string): string {
-  return `rtc-console-${new URL(origin).port}`;
+  /** Whether the page has signed the path. Its address is worth nothing for another one. */
+  hasSigned({ path, ticket }: SignedPath): boolean {
+    return isEqual(ticket, createHmac('sha256', this.#token).update(path).digest('hex'));
+  }
 }
 
 /** Compares in constant time. */

@@ -1,4 +1,5 @@
 import { RtcClient } from '../../../client/client.ts';
+import { authorize } from './token.ts';
 
 /**
  * The client of the service, through the command line that serves this page and signs the requests. The credentials that
@@ -9,7 +10,7 @@ export const client = new RtcClient({
   apiKey: 'console',
   apiSecret: '',
   sign: async () => 'signed-by-the-command-line',
-  fetch: (url, init) => fetch(url, init),
+  fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...authorize() } }),
   timeoutMs: 45_000,
   maxAttempts: 1,
 });

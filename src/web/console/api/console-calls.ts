@@ -1,4 +1,5 @@
 import { RtcError } from '../../../client/rtc-error.ts';
+import { authorize, keepToken } from './token.ts';
 
 /*
  * Requests of the page to the command line itself, beside those to the service. The shapes are those of
@@ -25,9 +26,11 @@ export type Check = {
   readonly next: string;
 };
 
-/** Exchanges the code of the opened link for the cookie. */
+/** Exchanges the code of the opened link for the token. */
 export async function openSession(code: string): Promise<ConsoleInfo> {
-  return readAs(await call('POST', '/console/session', { code }), isInfo);
+  const opened = await call('POST', '/console/session', { code });
+  keepToken(String(readFields(opened).token));
+  return readAs(opened, isInfo);
 }
 
 export async function readInfo(): Promise<ConsoleInfo> {
@@ -45,7 +48,7 @@ export async function openRoom(room: string): Promise<string> {
 
 async function call(method: string, path: string, body?: object): Promise<unknown> {
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
-  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const headers = body === undefined ? authorize() : { 'content-type': 'application/json', ...authorize() };
   const response = await fetch(path, { method, headers, ...init }).catch((cause: unknown) => {
     throw new RtcError({ method, path, code: 'unreachable', detail: 'the command line has ended', cause });
   });

@@ -24,6 +24,6 @@ export function describeBytes(bytes: number): string {
 }
 
 /** The path under which the command line serves the file of a recording. */
-export function fileLink(recordingId: string): string {
+export function filePath(recordingId: string): string {
   return `/api/v1/recordings/${encodeURIComponent(recordingId)}/file`;
 }

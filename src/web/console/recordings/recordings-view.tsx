@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Captions, Download, Trash2 } from 'lucide-react';
+import { Captions, Trash2 } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Recording } from '../../../contract/recordings.ts';
@@ -9,6 +9,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { FileLink, useFileAddress } from '../parts/file-link.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
 import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
@@ -18,7 +19,7 @@ import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { Transcript } from '../transcriptions/transcript.tsx';
-import { describeBytes, fileLink, RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
+import { describeBytes, filePath, RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
 
 const PAGE_SIZE = 100;
 
@@ -199,6 +200,7 @@ function Playback({ recording, transcription }: PlaybackProps) {
   const [position, setPosition] = useState(0);
   const [isBroken, setBroken] = useState(false);
   const { recordingId, file } = recording;
+  const address = useFileAddress(filePath(recordingId));
   const seek = (seconds: number): void => {
     if (video.current === null) return;
     video.current.currentTime = seconds;
@@ -215,7 +217,7 @@ function Playback({ recording, transcription }: PlaybackProps) {
           // biome-ignore lint/a11y/useMediaCaption: what is said is beside it, as text
           <video
             ref={video}
-            src={fileLink(recordingId)}
+            src={address}
             controls
             preload="metadata"
             onTimeUpdate={(event) => setPosition(event.currentTarget.currentTime)}
@@ -311,11 +313,7 @@ function RecordingActions({ recording, hasTranscript }: Props) {
   const [, navigate] = useLocation();
   return (
     <>
-      {file !== null && (
-        <a className="button" href={`${fileLink(recordingId)}?download`} download>
-          <Download aria-hidden /> Download
-        </a>
-      )}
+      {file !== null && <FileLink path={`${filePath(recordingId)}?download`}>Download</FileLink>}
       <ChangeButton
         isDisabled={file === null || hasTranscript}
         change={() => ({

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Download } from 'lucide-react';
 import type { CSSProperties, ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Recording } from '../../../contract/recordings.ts';
@@ -7,6 +6,7 @@ import type { SessionDetail, SessionTranscription } from '../../../contract/sess
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { FileLink } from '../parts/file-link.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { SessionStatus, Status, type Tone } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
@@ -100,13 +100,9 @@ function Presence({ session, readAtMs }: PresenceProps) {
       <div className="section-head">
         <h2 id="presence-title">Who was there</h2>
         <CommandLine command={writeCommand('sessions', 'participants', sessionId)} />
-        <a
-          className="button"
-          href={`/console/sessions/${sessionId}/participants.csv`}
-          download={`${sessionId}.csv`}
-        >
-          <Download aria-hidden /> Save as CSV
-        </a>
+        <FileLink path={`/console/sessions/${sessionId}/participants.csv`} name={`${sessionId}.csv`}>
+          Save as CSV
+        </FileLink>
       </div>
       {participantsTruncated === true && (
         <p className="faint">

@@ -1,4 +1,3 @@
-import { Download } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { SESSION_STATUSES, type SessionStatus as Status } from '../../../contract/choices.ts';
 import type { Session } from '../../../contract/sessions.ts';
@@ -6,6 +5,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { FileLink } from '../parts/file-link.tsx';
 import { DayFilter } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RoomFilter } from '../parts/room-filter.tsx';
@@ -59,9 +59,9 @@ export function Sessions() {
       command={listCommand(filter)}
       isFilled
       actions={
-        <a className="button" href={csvLink(query)} download="sessions.csv">
-          <Download aria-hidden /> Save as CSV
-        </a>
+        <FileLink path={csvPath(query)} name="sessions.csv">
+          Save as CSV
+        </FileLink>
       }
     >
       <Filters typed={typed} onChange={change} />
@@ -147,7 +147,7 @@ function listCommand({ roomId, status, since, until }: Filter): string {
 }
 
 /** The command line writes the file, as `rtc sessions list --csv` does. */
-function csvLink(query: Filter): string {
+function csvPath(query: Filter): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Download, Trash2 } from 'lucide-react';
+import { Trash2 } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { LiveTranscription as FollowedTranscription, Segment } from '../../../contract/transcription.ts';
@@ -7,6 +7,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
+import { FileLink } from '../parts/file-link.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { isUnderWay, Status, TranscriptionStatus } from '../parts/status.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
@@ -196,15 +197,14 @@ export function ExportLinks({ path, fileName }: Props) {
   return (
     <>
       {FORMATS.map(({ format, ending, name }) => (
-        <a
+        <FileLink
           key={format}
-          className="button"
-          href={`/api${path}?format=${format}`}
-          download={`${fileName}.${ending}`}
-          aria-label={`Download as ${name}`}
+          path={`/api${path}?format=${format}`}
+          name={`${fileName}.${ending}`}
+          label={`Download as ${name}`}
         >
-          <Download aria-hidden /> {name}
-        </a>
+          {name}
+        </FileLink>
       ))}
     </>
   );

@@ -5,7 +5,6 @@ import { INVITABLE_ROLES, type Role } from '../../../../contract/choices.ts';
 import {
   fileResponse,
   type LoopbackServer,
-  loopbackOrigins,
   readJson,
   startLoopbackServer,
 } from '../../../pages/loopback-server.ts';
@@ -90,7 +89,7 @@ export async function startPageServer(settings: PageServerSettings): Promise<Pag
     respond: (request, origin) =>
       respond(
         { ...settings, origin: publicUrl?.origin ?? origin },
-        [...loopbackOrigins(origin), ...others],
+        [origin, origin.replace('127.0.0.1', 'localhost'), ...others],
         request,
       ),
   });
