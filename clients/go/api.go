@@ -2410,6 +2410,8 @@ type Key struct {
 	ExpiresAt *string `json:"expiresAt"`
 	// When it was revoked; null if it was not
 	RevokedAt *string `json:"revokedAt"`
+	// The minute in which it last signed a request, known to all instances a minute later; null if it never did
+	LastUsedAt *string `json:"lastUsedAt"`
 	// The secret to sign with; only in the response to the creation
 	Secret *string `json:"secret,omitempty"`
 }

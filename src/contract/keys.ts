@@ -148,6 +148,10 @@ export const KeySchema = Type.Object(
     revokedAt: Type.Union([instantSchema('When it was revoked'), Type.Null()], {
       description: 'When it was revoked; null if it was not',
     }),
+    lastUsedAt: Type.Union([instantSchema('The minute of its last request'), Type.Null()], {
+      description:
+        'The minute in which it last signed a request, known to all instances a minute later; null if it never did',
+    }),
     secret: Type.Optional(
       Type.String({
         description: 'The secret to sign with; only in the response to the creation',

@@ -2624,6 +2624,8 @@ class _KeyRequired(TypedDict):
     expiresAt: Optional[str]
     # When it was revoked; null if it was not
     revokedAt: Optional[str]
+    # The minute in which it last signed a request, known to all instances a minute later; null if it never did
+    lastUsedAt: Optional[str]
 
 
 class Key(_KeyRequired, total=False):

@@ -31,6 +31,7 @@ import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { AuditWriter } from './audit/audit-writer.ts';
+import type { KeyRing } from './keys/key-ring.ts';
 import type { AccessStores, ApiKey, AuditRecord } from './store.ts';
 
 const COLLECTION = '/v1/keys';
@@ -137,6 +138,7 @@ type KeyDeps = {
   readonly ids: IdGenerator;
   readonly secretBox: Pick<SecretBox, 'seal'>;
   readonly randomBytes: (count: number) => Uint8Array;
+  readonly keyRing: Pick<KeyRing, 'findLastUse'>;
 };
 
 /** Prefix by which scanners for leaked secrets recognise the secret. */
@@ -165,6 +167,7 @@ async function createKey(deps: KeyDeps, { name, scopes, rooms, limits, ttl }: Ke
     createdAt: now,
     expiresAt: ttl === undefined ? null : now + ttl * 1000,
     revokedAt: null,
+    lastUsedAt: null,
   };
   if (await deps.store.keys.insertBelow(MAX_ACTIVE_KEYS, key)) return { ...toRecord(key, now), secret };
   throw new ServiceError('conflict', `There are already ${MAX_ACTIVE_KEYS} active API keys.`, {
@@ -185,18 +188,18 @@ function refuseUncountable(rooms: KeyCreate['rooms'], limits: KeyCreate['limits'
 const readKeys = pageReader('keys');
 
 /** Lists all keys, including expired ones. */
-async function listKeys({ store, clock }: KeyDeps, query: KeyListQuery): Promise<KeyList> {
+async function listKeys({ store, clock, keyRing }: KeyDeps, query: KeyListQuery): Promise<KeyList> {
   const { limit = DEFAULT_LIMIT, cursor } = query;
   const { rows, nextCursor } = await readKeys({ cursor, limit }, store.keys.list);
   const now = clock.now();
-  return { keys: rows.map((key) => toRecord(key, now)), nextCursor };
+  return { keys: rows.map((key) => toRecord(withLastUse(keyRing, key), now)), nextCursor };
 }
 
 /** Returns a key. Throws key-not-found. */
-async function getKey({ store, clock }: KeyDeps, id: string): Promise<Key> {
+async function getKey({ store, clock, keyRing }: KeyDeps, id: string): Promise<Key> {
   const key = await store.keys.find(id);
   if (key === undefined) throw keyNotFound(id);
-  return toRecord(key, clock.now());
+  return toRecord(withLastUse(keyRing, key), clock.now());
 }
 
 /** Throws conflict when the key that an earlier request created is no longer active. */
@@ -247,8 +250,13 @@ function replaceSecret(key: Pick<ApiKey, 'id' | 'secret'>) {
     await keys.replaceSecret(key, sealed);
 }
 
+/** This instance may know of a use that it has not stored yet. */
+function withLastUse(keyRing: KeyDeps['keyRing'], key: ApiKey): ApiKey {
+  return { ...key, lastUsedAt: keyRing.findLastUse(key) };
+}
+
 function toRecord(
-  { id, name, scopes, rooms, limits, createdAt, expiresAt, revokedAt }: ApiKey,
+  { id, name, scopes, rooms, limits, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey,
   now: number,
 ): Key {
   return {
@@ -261,6 +269,7 @@ function toRecord(
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: toInstant(expiresAt),
     revokedAt: toInstant(revokedAt),
+    lastUsedAt: toInstant(lastUsedAt),
   };
 }
 

@@ -13,6 +13,7 @@ import type {
   IdempotentRequest,
   KeyPage,
   KeyStore,
+  KeyUse,
 } from './store.ts';
 
 export function createKeyStore(connection: Connection): KeyStore {
@@ -41,6 +42,8 @@ export function createKeyStore(connection: Connection): KeyStore {
         .executeTakeFirst();
       return noteChange(numUpdatedRows);
     },
+    // No instance has to read its keys again: nothing that it knows of them has changed.
+    noteUses: (uses) => noteUses(connection, uses),
     replaceSecret: async ({ id, secret: current }, secret) => {
       const { numUpdatedRows } = await db
         .updateTable('apiKeys')
@@ -72,6 +75,7 @@ const KEY_COLUMNS = {
   createdAt: 'integer',
   expiresAt: 'integer',
   revokedAt: 'integer',
+  lastUsedAt: 'integer',
 } as const satisfies Record<keyof ApiKeyRow, 'text' | 'integer'>;
 
 /**
@@ -88,6 +92,14 @@ async function insertBelow({ db, dialect }: Connection, limit: number, row: ApiK
       where "revokedAt" is null and ("expiresAt" is null or "expiresAt" > ${row.createdAt})
     ) < ${limit} returning id`.execute(db);
   return BigInt(inserted.rows.length);
+}
+
+async function noteUses({ db, dialect }: Connection, uses: readonly KeyUse[]): Promise<void> {
+  const used = dialect.rows(uses, { id: 'text', lastUsedAt: 'integer' });
+  await sql`
+    update ${sql.table('apiKeys')} set "lastUsedAt" = used."lastUsedAt" from ${used} as used
+    where ${sql.table('apiKeys')}.id = used.id
+      and coalesce(${sql.table('apiKeys')}."lastUsedAt", 0) < used."lastUsedAt"`.execute(db);
 }
 
 function isActiveAt(now: number) {

@@ -52,7 +52,12 @@ export type ApiKey = {
   /** Null when the key never expires. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
+  /** Start of the last minute in which it signed a request, as far as instances have stored it; null when it never did. */
+  readonly lastUsedAt: number | null;
 };
+
+/** A key that signed requests in this minute. */
+export type KeyUse = { readonly id: string; readonly lastUsedAt: number };
 
 /** Start of a page of keys: after the key with this creation time and id. */
 export type KeyPage = {
@@ -70,6 +75,8 @@ export interface KeyStore {
   listActive(now: number): Promise<readonly ApiKey[]>;
   /** Deletes the secret and keeps the rest. A revoked key is not changed. Returns false for an unknown key. */
   revoke(id: string, now: number): Promise<boolean>;
+  /** Notes when keys were used last. A later use that is stored already is kept. */
+  noteUses(uses: readonly KeyUse[]): Promise<void>;
   /** Replaces the sealed secret, if it is still that of `key`. Returns whether it was replaced. */
   replaceSecret(key: Pick<ApiKey, 'id' | 'secret'>, secret: string): Promise<boolean>;
   /** Deletes at most `limit` keys that were revoked or expired before `before`. Returns their number. */

@@ -103,6 +103,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   const found = { findBlock: blockCache.find, findRoomRecord: recordCache.find, findPlan, findNamedPlan };
   const work = startWork(config, { ...adapters, ...found }, closers);
   const keyRing = openKeyRing(adapters);
+  closers.add(keyRing.close);
   const recordings = { ...recordingSettings(config), webhookUrl: () => `${ownUrl()}/livekit/webhook` };
   const app = await buildApp({
     routes: serviceRoutes({
@@ -114,6 +115,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       shutdown,
       randomBytes,
       ...found,
+      keyRing,
       keyLimits: createKeyLimits(config, { ...adapters, ...work }),
       recordings,
       metrics: config.metrics === 'signed' ? metrics : undefined,
@@ -127,6 +129,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       apiSecrets: config.apiSecrets,
       acceptsSingleHeader: config.acceptsSingleHeader,
       findKey: keyRing.find,
+      onVerified: keyRing.noteUse,
     },
     log: parts.log,
     tracing: adapters.tracing,
@@ -143,7 +146,6 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   closers.add(requestCloser(app));
   closers.add(async () => {
     work.stopWaiting();
-    keyRing.close();
     blockCache.close();
     recordCache.close();
     closePlans();

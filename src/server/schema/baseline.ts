@@ -345,7 +345,8 @@ function accessTables({ text, integer }: ColumnTypes): Statements {
       "name" ${text} not null,
       "scopes" ${text} not null,
       "rooms" ${text}, "limits" ${text}, "secret" ${text},
-      "createdAt" ${integer} not null, "expiresAt" ${integer}, "revokedAt" ${integer}
+      "createdAt" ${integer} not null, "expiresAt" ${integer}, "revokedAt" ${integer},
+      "lastUsedAt" ${integer}
     )`,
     sql`create index "apiKeysOldest" on "apiKeys" ("createdAt", "id")`,
     sql`create table "idempotentRequests" (

@@ -34,7 +34,7 @@ describe('keys', () => {
     expect(stdout).toMatch(/SECRET\S* +rtcsk_[\w-]{43}\n/);
     expect(stderr).toContain('Keep the secret now: it is not shown again.');
     const [line = ''] = (await rtc('keys list')).stdout.split('\n');
-    expect(line).toMatch(/^key_\w+\treports\tread,recordings\tactive\tnever\tall$/);
+    expect(line).toMatch(/^key_\w+\treports\tread,recordings\tactive\tnever\tall\tnever$/);
     const id = line.split('\t')[0] ?? '';
     expect(await rtc(`keys revoke ${id} --yes`)).toMatchObject({ code: 0, stderr: `Revoked ${id}.\n` });
     expect((await rtc(`keys get ${id} --json status,secret`)).stdout).toBe(

@@ -36,6 +36,7 @@ export const KEY_FIELDS = [
   'createdAt',
   'expiresAt',
   'revokedAt',
+  'lastUsedAt',
   'secret',
 ] as const satisfies readonly (keyof Key)[];
 
@@ -58,7 +59,13 @@ const STATUS: Column<Key> = {
   paint: ({ status }) => (status === 'active' ? 'good' : 'faint'),
 };
 
-export const KEY_LIST: readonly Column<Key>[] = [ID, NAME, SCOPE_LIST, STATUS, EXPIRES, ROOMS];
+const USED: Column<Key> = {
+  heading: 'USED',
+  value: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : { instantMs: Date.parse(lastUsedAt) }),
+  paint: ({ lastUsedAt }) => (lastUsedAt === null ? 'faint' : undefined),
+};
+
+export const KEY_LIST: readonly Column<Key>[] = [ID, NAME, SCOPE_LIST, STATUS, EXPIRES, ROOMS, USED];
 
 export const KEY_RECORD: readonly Column<Key>[] = [
   ...KEY_LIST,
@@ -209,7 +216,7 @@ const listKeys = defineCommand({
   arguments: {},
   options: { limit: LIMIT, watch: WATCH },
   examples: [
-    { line: 'rtc keys list', does: 'What each may do, and until when' },
+    { line: 'rtc keys list', does: 'What each may do, until when, and when it was used last' },
     { line: 'rtc keys list --json id,scopes,status', does: 'As JSON' },
   ],
   isStream: (input) => input.watch,

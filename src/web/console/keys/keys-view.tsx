@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { Plus, ShieldOff } from 'lucide-react';
 import { Link } from 'wouter';
 import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../../contract/choices.ts';
@@ -59,18 +58,13 @@ function KeyStatus({ status }: Pick<Key, 'status'>) {
   return <Status tone={status === 'active' ? 'good' : 'neutral'}>{status}</Status>;
 }
 
-/** The newest request of the key that changed something, or was to: reading leaves no entry in the audit log. */
-function LastChange({ keyId }: { readonly keyId: string }) {
-  const { data } = useQuery({
-    queryKey: [...KEYS.audit(), 'last', keyId],
-    queryFn: () => client.audit.list({ keyId, limit: 1 }),
-  });
-  if (data === undefined) return null;
-  return <Ago at={data.entries[0]?.occurredAt} />;
+/** The service knows it to the minute. */
+function LastUse({ lastUsedAt }: Pick<Key, 'lastUsedAt'>) {
+  return lastUsedAt === null ? <span className="faint">Never</span> : <Ago at={lastUsedAt} />;
 }
 
 function KeyDetails({ apiKey }: { readonly apiKey: Key }) {
-  const { id, scopes, status, limits, createdAt, expiresAt, revokedAt } = apiKey;
+  const { id, scopes, status, limits, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   return (
     <>
       <Details
@@ -82,7 +76,7 @@ function KeyDetails({ apiKey }: { readonly apiKey: Key }) {
           Created: <Clock at={createdAt} />,
           Expires: expiresAt === null ? 'Never' : <Clock at={expiresAt} />,
           Revoked: revokedAt === null ? undefined : <Clock at={revokedAt} />,
-          'Last change': <LastChange keyId={id} />,
+          'Last used': <LastUse lastUsedAt={lastUsedAt} />,
         }}
       />
       <h3>Limits of its own</h3>
@@ -348,11 +342,11 @@ const COLUMNS: readonly TableColumn<Key>[] = [
     cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Ago at={expiresAt} />),
   },
   {
-    id: 'last',
-    heading: 'Last change',
+    id: 'used',
+    heading: 'Last used',
     width: 'minmax(6.5rem, 0.8fr)',
-    isSecondary: true,
-    cell: ({ id }) => <LastChange keyId={id} />,
+    sortBy: ({ lastUsedAt }) => lastUsedAt ?? '',
+    cell: LastUse,
   },
 ];
 
@@ -364,4 +358,5 @@ const CELLS: Cells<Key> = {
   state: ({ status }) => status,
   created: ({ createdAt }) => createdAt,
   expires: ({ expiresAt }) => expiresAt,
+  used: ({ lastUsedAt }) => lastUsedAt,
 };

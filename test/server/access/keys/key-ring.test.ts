@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_AGE_MS, openKeyRing } from '../../../../src/server/access/keys/key-ring.ts';
-import type { ApiKey, KeyStore } from '../../../../src/server/access/store.ts';
+import type { ApiKey, KeyStore, KeyUse } from '../../../../src/server/access/store.ts';
 import { ChangeHub } from '../../../../src/server/platform/storage/changes.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -16,6 +16,7 @@ const makeKey = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
   createdAt: NOW,
   expiresAt: null,
   revokedAt: null,
+  lastUsedAt: null,
   ...changes,
 });
 
@@ -42,12 +43,18 @@ function setUp(...keys: ApiKey[]) {
     state.lookUps += 1;
     return state.stored.find((key) => key.id === id);
   };
-  const store = { changes, keys: { listActive, find } as KeyStore };
+  const stored: (readonly KeyUse[])[] = [];
+  const noteUses: KeyStore['noteUses'] = async (uses) => {
+    if (state.isUnavailable) throw new Error('the database is unavailable');
+    stored.push(uses);
+  };
+  const store = { changes, keys: { listActive, find, noteUses } as KeyStore };
   const open = (sealed: string, id: string): string => {
     if (sealed !== `sealed ${id}`) throw new Error('no key opens it');
     return `secret of ${id}`;
   };
-  return { state, changes, clock, ring: openKeyRing({ store, clock, secretBox: { open } }) };
+  const log = { warn: () => {} };
+  return { state, changes, clock, stored, ring: openKeyRing({ store, clock, log, secretBox: { open } }) };
 }
 
 describe('the cached keys', () => {
@@ -149,5 +156,42 @@ describe('the cached keys', () => {
     expect(await ring.find('key_one')).toBeDefined();
     clock.advance(100);
     expect(await ring.find('key_lost')).toBeUndefined();
+  });
+});
+
+describe('the last uses of keys', () => {
+  const MINUTE = 60_000;
+  const NOW_MINUTE = Math.floor(NOW / MINUTE) * MINUTE;
+
+  it('are known here at once, and stored a minute later by one statement for all keys', async () => {
+    const { ring, clock, stored } = setUp();
+    for (let count = 0; count < 1000; count += 1) ring.noteUse('key_one');
+    for (const id of ['key_two', 'root']) ring.noteUse(id);
+    expect(ring.findLastUse({ id: 'key_one', lastUsedAt: null })).toBe(NOW_MINUTE);
+    expect(ring.findLastUse({ id: 'key_other', lastUsedAt: 7 })).toBe(7);
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.advance(MINUTE - 1);
+    expect([clock.sleeping, stored]).toEqual([1, []]);
+    clock.advance(1);
+    const used = ['key_one', 'key_two'].map((id) => ({ id, lastUsedAt: NOW_MINUTE }));
+    await expect.poll(() => stored).toEqual([used]);
+    // Nothing is stored again before the next use.
+    await expect.poll(() => clock.sleeping).toBe(0);
+    ring.noteUse('key_two');
+    await expect.poll(() => clock.sleeping).toBe(1);
+    await ring.close();
+  });
+
+  it('wait while the database does not respond, and are stored at the end', async () => {
+    const { ring, state, clock, stored } = setUp();
+    state.isUnavailable = true;
+    ring.noteUse('key_one');
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.advance(MINUTE);
+    await expect.poll(() => clock.sleeping).toBe(1);
+    expect(ring.findLastUse({ id: 'key_one', lastUsedAt: null })).toBe(NOW_MINUTE);
+    state.isUnavailable = false;
+    await ring.close();
+    expect(stored).toEqual([[{ id: 'key_one', lastUsedAt: NOW_MINUTE }]]);
   });
 });

@@ -55,6 +55,7 @@ describe('an API key', () => {
       createdAt: '2026-01-31T09:30:00.000Z',
       expiresAt: null,
       revokedAt: null,
+      lastUsedAt: null,
     });
     expect(key.id).toMatch(/^key_\w+$/);
     expect(key.secret).toMatch(/^rtcsk_[\w-]{43}$/);
@@ -68,6 +69,17 @@ describe('an API key', () => {
     expect((await by(await make(['rooms']))('POST', '/v1/token', TOKEN)).status).toBe(200);
     expect((await by(await make(['webhooks']))('GET', '/v1/webhooks')).status).toBe(200);
     expect((await by(await make(['read']))('GET', '/v1/webhooks')).status).toBe(200);
+  });
+
+  it('says in which minute it last signed a request, also a refused one, but not one that others signed', async () => {
+    const [used, guessed] = [await make(['read']), await make(['read'])];
+    await by(used)('POST', '/v1/token', TOKEN);
+    await by({ ...guessed, secret: 'not its secret' })('GET', '/v1/webhooks');
+    const read = async ({ id }: Key) => (await service.call('GET', `/v1/keys/${id}`)).json as Key;
+    expect((await read(used)).lastUsedAt).toBe('2026-01-31T09:30:00.000Z');
+    expect((await read(guessed)).lastUsedAt).toBeNull();
+    const { keys } = (await service.call('GET', '/v1/keys?limit=200')).json as KeyList;
+    expect(keys).toContainEqual(await read(used));
   });
 
   it('is refused when it lacks the scope, and the problem names the sufficient scopes', async () => {

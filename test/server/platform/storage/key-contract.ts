@@ -25,6 +25,7 @@ export function describeKeys(engine: string, prepare: () => Promise<TestDatabase
       createdAt: 1000,
       expiresAt: null,
       revokedAt: null,
+      lastUsedAt: null,
       ...changes,
     });
     const insert = (id: string, changes: Partial<ApiKey> = {}) =>
@@ -90,6 +91,30 @@ export function describeKeys(engine: string, prepare: () => Promise<TestDatabase
       expect(await store.keys.purge(1501, 10)).toBe(1);
       expect(await store.keys.purge(2001, 10)).toBe(1);
       expect(listIds(await store.keys.list({ limit: 10 }))).toEqual(['lasting']);
+    });
+
+    it('keep their last use, also when an earlier one is told later, and report no change', async () => {
+      const told: string[] = [];
+      store.changes.subscribe('keys', (origin) => void told.push(origin));
+      for (const id of ['one', 'two', 'unused']) await insert(id);
+      const inserted = told.filter((origin) => origin === 'here').length;
+      const [first, later] = [1_800_000_000_000, 1_800_000_060_000];
+      await store.keys.noteUses([
+        { id: 'one', lastUsedAt: later },
+        { id: 'two', lastUsedAt: first },
+        { id: 'unknown', lastUsedAt: first },
+      ]);
+      await store.keys.noteUses([
+        { id: 'one', lastUsedAt: first },
+        { id: 'two', lastUsedAt: later },
+      ]);
+      const used = (await store.keys.list({ limit: 10 })).map(({ id, lastUsedAt }) => [id, lastUsedAt]);
+      expect(used).toEqual([
+        ['one', later],
+        ['two', later],
+        ['unused', null],
+      ]);
+      expect(told.filter((origin) => origin === 'here')).toHaveLength(inserted);
     });
 
     it('report each change, and no call that changed nothing', async () => {

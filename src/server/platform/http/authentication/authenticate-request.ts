@@ -91,7 +91,10 @@ function createBodyReader(
             ? checkSignature(credentials, { method: request.method, path: request.raw.url ?? '/', body })
             : undefined;
         allowance?.release();
-        if (error === undefined && signatureError === undefined) request.caller = credentials?.caller;
+        if (error === undefined && signatureError === undefined && credentials !== undefined) {
+          request.caller = credentials.caller;
+          deps.authentication.onVerified?.(credentials.caller.keyId);
+        }
         done(error ?? signatureError);
       });
     const { largeBodies } = request.routeOptions.config.route ?? {};
@@ -163,6 +166,8 @@ export type AuthenticationDeps = {
   readonly acceptsSingleHeader: boolean;
   /** Finds the keys beside the root key; undefined when there are none. */
   readonly findKey?: FindKey | undefined;
+  /** Called for each request with a valid signature, which does not wait for it. */
+  readonly onVerified?: ((keyId: string) => void) | undefined;
 };
 
 /** Credentials read from the headers. Their signature has not been checked against the body yet. */

@@ -45,6 +45,7 @@ const INSTANTS: Readonly<Record<string, number>> = {
   endedAt: 73_100,
   occurredAt: 73_500,
   revokedAt: 73_600,
+  lastUsedAt: 60_000,
   blockedAt: 74_000,
   closedAt: 80_000,
   closesAt: 80_000,
