@@ -73,7 +73,7 @@ const SERVICE_PORT = 3000;
 
 /**
  * Runs everything for development on one machine: credentials, the media server with Redis, the service. On the signal
- * it stops the service first. Rejects when something does not start, or when the media server or Redis ends by itself.
+ * it stops the service first. Rejects when something does not start, or when Redis ends by itself.
  */
 export async function dev(options: DevOptions): Promise<void> {
   const { environment, releasePort } = await serviceEnvironment(options);

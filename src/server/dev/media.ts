@@ -5,7 +5,7 @@ import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-serv
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createTokenSigner } from '../platform/livekit/token-signer.ts';
 import { toMessage } from '../platform/log.ts';
-import type { RunningChild } from './binaries/child-process.ts';
+import { type RunningChild, restartWhenEnded } from './binaries/child-process.ts';
 import {
   buildLivekitServer,
   defaultCacheDir,
@@ -30,6 +30,7 @@ export type DevMedia = {
   readonly redisUrl: string | undefined;
   /** Notes for the user about the server that runs, and about its limits. */
   readonly notes: readonly string[];
+  /** Programs without which nothing goes on. A LiveKit that ends is started again instead. */
   readonly children: readonly RunningChild[];
   readonly close: () => Promise<void>;
 };
@@ -133,25 +134,31 @@ async function startServer(
     logging: { level: 'info' },
     ...(redis === undefined ? {} : { redis: livekitRedis(redis.url) }),
   };
-  const child = settings.supervisor.start({
-    name: 'livekit-server',
-    program,
-    args: [],
-    // JSON is valid YAML. The configuration contains the secret, so it goes through the environment.
-    env: { LIVEKIT_CONFIG: JSON.stringify(config) },
-    logFile: join(settings.dataDir, 'livekit.log'),
-  });
+  const start = (logMode: 'truncate' | 'append') =>
+    settings.supervisor.start({
+      name: 'livekit-server',
+      program,
+      args: [],
+      // JSON is valid YAML. The configuration contains the secret, so it goes through the environment.
+      env: { LIVEKIT_CONFIG: JSON.stringify(config) },
+      logFile: join(settings.dataDir, 'livekit.log'),
+      logMode,
+    });
+  const server = { child: start('truncate'), restart: () => start('append') };
+  const closing = new AbortController();
   const close = async (): Promise<void> => {
-    await child.close();
+    closing.abort();
+    await server.child.close();
     await redis?.child?.close();
   };
   try {
-    await waitForReady(child, async () => await knowsOurKey(`http://127.0.0.1:${port}`, settings));
+    await waitForReady(server.child, async () => await knowsOurKey(`http://127.0.0.1:${port}`, settings));
   } catch (error) {
-    await child.close();
+    await server.child.close();
     throw error;
   }
-  const children = redis?.child === undefined ? [child] : [redis.child, child];
+  void restartWhenEnded(server, { ...settings, closing: closing.signal });
+  const children = redis?.child === undefined ? [] : [redis.child];
   return {
     kind: 'livekit',
     url: `ws://127.0.0.1:${port}`,

@@ -71,7 +71,7 @@ const isAlive = ({ pid }: Process): boolean => {
 const IS_UP = /The service is up[\s\S]*Ctrl-C/;
 
 describe('rtc dev', () => {
-  it('restarts a worker that ends, while everything else continues', async () => {
+  it('restarts a worker or the media server that ends, while everything else continues', async () => {
     const dev = await startDev('restarted', { environment: { A_SECRET: 'hunter2' } });
     await dev.seen(IS_UP);
     const before = listProcesses('restarted');
@@ -84,14 +84,18 @@ describe('rtc dev', () => {
         'programs of others get no secret',
       ).toEqual(['stt-post']);
     }
-    const worker = before.find(({ name }) => name === 'stt-post');
-    process.kill(worker?.pid ?? 0, 'SIGKILL');
-    await dev.seen(/stt-post ended \(SIGKILL\).*it is started again in 1 s/);
-    await vi.waitUntil(() => listProcesses('restarted').length === before.length, 20_000);
-    const after = listProcesses('restarted');
-    const others = (all: readonly Process[]) => all.filter(({ name }) => name !== 'stt-post');
-    expect(others(after)).toEqual(others(before));
-    expect(after.find(({ name }) => name === 'stt-post')?.pid).not.toBe(worker?.pid);
+    let after = before;
+    for (const killed of ['stt-post', 'livekit-server']) {
+      const all = after;
+      const pid = all.find(({ name }) => name === killed)?.pid ?? 0;
+      process.kill(pid, 'SIGKILL');
+      await dev.seen(new RegExp(`${killed} ended \\(SIGKILL\\).*it is started again in 1 s`));
+      await vi.waitUntil(() => listProcesses('restarted').length === all.length, 20_000);
+      after = listProcesses('restarted');
+      const others = (processes: readonly Process[]) => processes.filter(({ name }) => name !== killed);
+      expect(others(after)).toEqual(others(all));
+      expect(after.find(({ name }) => name === killed)?.pid).not.toBe(pid);
+    }
 
     dev.child.kill('SIGINT');
     expect((await dev.ended).code).toBe(0);

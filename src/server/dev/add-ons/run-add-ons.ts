@@ -3,7 +3,7 @@ import { DEV_ADD_ONS, type DevAddOn, type WorkerKind } from '../../../contract/c
 import { type Hint, readHint, readReason } from '../../../contract/hint.ts';
 import type { Environment } from '../../app/config/environment.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RunningChild } from '../binaries/child-process.ts';
+import { type Restartable, type RunningChild, restartWhenEnded } from '../binaries/child-process.ts';
 import type { ProcessSupervisor } from '../process-supervisor.ts';
 import { waitForReady } from '../wait-for-ready.ts';
 
@@ -26,12 +26,16 @@ type RunningAddOns = {
   readonly close: () => Promise<void>;
 };
 
-type Running = { readonly addOn: AddOn; child: RunningChild };
+type Running = Restartable & { readonly addOn: AddOn };
 
 /** Starts each add-on as its own process, as in a deployment. */
 export function startAddOns({ addOns, required, clock, progress }: AddOnsSettings): RunningAddOns {
   const closing = new AbortController();
-  let running: readonly Running[] = addOns.map((addOn) => ({ addOn, child: addOn.start('truncate') }));
+  let running: readonly Running[] = addOns.map((addOn) => ({
+    addOn,
+    child: addOn.start('truncate'),
+    restart: () => addOn.start('append'),
+  }));
   return {
     waitForReady: async (serviceUrl) => {
       const ends = await Promise.all(running.map((one) => waitForOne(one, serviceUrl)));
@@ -63,25 +67,6 @@ async function waitForOne({ addOn, child }: Running, serviceUrl: string): Promis
   } catch (error) {
     if (error instanceof Error) return { name, error };
     throw error;
-  }
-}
-
-/** The pause doubles, because an add-on that cannot start fails again each time. */
-const FIRST_PAUSE_MS = 1_000;
-
-const LONGEST_PAUSE_MS = 60_000;
-
-type Supervision = Pick<AddOnsSettings, 'clock' | 'progress'> & { readonly closing: AbortSignal };
-
-async function restartWhenEnded(one: Running, { clock, progress, closing }: Supervision): Promise<void> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    const startedAt = clock.monotonic();
-    const { reason } = await one.child.ended;
-    if (clock.monotonic() - startedAt > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
-    if (!closing.aborted) progress(`${reason}; it is started again in ${pauseMs / 1000} s`);
-    await clock.sleep(pauseMs, closing).catch(() => {});
-    if (closing.aborted) return;
-    one.child = one.addOn.start('append');
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { type Hint, HintedError } from '../../../contract/hint.ts';
+import type { Clock } from '../../platform/clock.ts';
 
 const STOP = { signal: 'SIGTERM', timeoutMs: 5_000 } as const;
 const MAX_MESSAGE_LENGTH = 200;
@@ -55,6 +56,35 @@ export function startChild(settings: ChildSettings): RunningChild {
       clearTimeout(kill);
     },
   };
+}
+
+export type Restartable = { child: RunningChild; readonly restart: () => RunningChild };
+
+type Supervision = {
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly progress: (line: string) => void;
+  readonly closing: AbortSignal;
+};
+
+/** The pause doubles, because a program that cannot start fails again each time. */
+const FIRST_PAUSE_MS = 1_000;
+
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Reports and restarts a program that ends, until `closing`. */
+export async function restartWhenEnded(
+  one: Restartable,
+  { clock, progress, closing }: Supervision,
+): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const startedAt = clock.monotonic();
+    const { reason } = await one.child.ended;
+    if (clock.monotonic() - startedAt > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+    if (!closing.aborted) progress(`${reason}; it is started again in ${pauseMs / 1000} s`);
+    await clock.sleep(pauseMs, closing).catch(() => {});
+    if (closing.aborted) return;
+    one.child = one.restart();
+  }
 }
 
 /** The variables that any program needs. The others may hold secrets that the program must not see. */
