@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import type { Explanation, Moment, NextStep, SubjectKind } from '../../../explain/explanation.ts';
 import { explainSubject } from '../../../explain/subjects.ts';
 import { client } from '../api/client.ts';
@@ -20,7 +21,8 @@ export function ExplainView({ kind, id }: Subject) {
     <View
       title="What happened?"
       note={`${kind} ${id}`}
-      command={`${writeCommand('explain', '--as', kind)} -- ${writeCommand(id).slice('rtc '.length)}`}
+      // The name of a room may look like an option.
+      command={writeCommand('explain', '--as', kind, id.startsWith('-') ? '--' : undefined, id)}
     >
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
@@ -38,7 +40,9 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
   const { headline, timeline, troubles, next } = explanation;
   return (
     <>
-      <p className="headline">{headline}</p>
+      <p className="headline">
+        <WithTimes text={headline} />
+      </p>
       <Troubles troubles={troubles} next={next} />
       <section aria-labelledby="timeline-title">
         <h2 id="timeline-title">
@@ -53,7 +57,7 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
                 <Clock at={moment.at} />
                 <span>
                   {moment.isTrouble && <b>Wrong: </b>}
-                  {moment.text}
+                  <WithTimes text={moment.text} />
                 </span>
               </li>
             ))}
@@ -63,6 +67,29 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
     </>
   );
 }
+
+/** Texts have instants as programs read them; people read their own time. */
+function WithTimes({ text }: { readonly text: string }) {
+  let end = 0;
+  const parts = [...text.matchAll(INSTANT)].map(({ 0: at, index }) => {
+    const before = text.slice(end, index);
+    end = index + at.length;
+    return (
+      <Fragment key={index}>
+        {before}
+        <Clock at={at} />
+      </Fragment>
+    );
+  });
+  return (
+    <>
+      {parts}
+      {text.slice(end)}
+    </>
+  );
+}
+
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 type TroublesProps = { readonly troubles: readonly string[]; readonly next: readonly NextStep[] };
 
@@ -74,7 +101,9 @@ function Troubles({ troubles, next }: TroublesProps) {
         <div className="problem">
           <ul className="plain-troubles">
             {troubles.map((trouble) => (
-              <li key={trouble}>{sentence(trouble)}</li>
+              <li key={trouble}>
+                <WithTimes text={sentence(trouble)} />
+              </li>
             ))}
           </ul>
         </div>
