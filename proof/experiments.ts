@@ -9,6 +9,7 @@ import { livekitNodes } from './faults/nodes/livekit-nodes.ts';
 import { rollingRestart } from './faults/rolling-restart.ts';
 import { postgresFaults } from './faults/storage/postgres-faults.ts';
 import { sqliteFaults } from './faults/storage/sqlite-faults.ts';
+import { mixedVersions } from './faults/versions/mixed-versions.ts';
 import { ingressKills } from './faults/workers/ingress-kills.ts';
 import { liveSpeechKills } from './faults/workers/live-speech-kills.ts';
 import { recorderKills } from './faults/workers/recorder-kills.ts';
@@ -37,6 +38,7 @@ export const experiments: readonly Experiment[] = [
   chaosSqlite,
   chaosPostgres,
   rollingRestart,
+  mixedVersions,
   clocks,
   mutatedRequests,
   documentCasesSqlite,

@@ -21,6 +21,7 @@ export const ATTACKED: Readonly<Record<string, readonly string[]>> = {
   'chaos-sqlite': [...SERVICE, ...WEBHOOKS],
   'chaos-postgres': [...SERVICE, ...WEBHOOKS],
   'rolling-restart': ALL,
+  'mixed-versions': ALL,
   clocks: [...SERVICE, ...WEBHOOKS, ...MEDIA, 'src/server/plans'],
   'mutated-requests': ['src/server/app', 'src/server/platform/http', 'src/server/access', 'src/contract'],
   'document-cases-sqlite': ALL,

@@ -16,15 +16,18 @@ import { listProcesses } from '../../../support/process-group.ts';
 /** Longer than SHUTDOWN_DELAY of any test and the 10 s in which an instance closes. */
 const STOP_DEADLINE_MS = 30_000;
 
-const program = fileURLToPath(new URL('serve-process.ts', import.meta.url));
+const ownProgram = fileURLToPath(new URL('serve-process.ts', import.meta.url));
 
 /** Instances of the service that share one store. Each is a process. */
 export type Fleet = {
   /** Folder with the data of instances that have no database of their own. */
   readonly dataDir: string;
   readonly keys: { readonly apiKey: string; readonly apiSecret: string };
-  /** Starts an instance. `environment` overrides that of the fleet. */
-  readonly start: (environment?: Readonly<Record<string, string>>) => Promise<FleetInstance>;
+  /** Starts an instance. `environment` overrides that of the fleet, and `program` runs another build. */
+  readonly start: (
+    environment?: Readonly<Record<string, string>>,
+    program?: string,
+  ) => Promise<FleetInstance>;
   /** Sends a signed request to one of them. Throws if the response does not conform to the OpenAPI document. */
   readonly call: (instance: FleetInstance, method: string, path: string, body?: object) => Promise<unknown>;
   readonly close: () => Promise<void>;
@@ -69,7 +72,7 @@ export async function createFleet(
     ...environment,
   };
   const running = new Set<RunningPart>();
-  const launch = async (own: Readonly<Record<string, string>>): Promise<FleetInstance> => {
+  const launch = async (own: Readonly<Record<string, string>>, program: string): Promise<FleetInstance> => {
     const port = own.PORT ?? (await freePort());
     const part = runPart({
       name: 'instance',
@@ -94,7 +97,7 @@ export async function createFleet(
   return {
     keys,
     dataDir: settings.DATA_DIR,
-    start: (own = {}) => withFreshPorts(() => launch(own)),
+    start: (own = {}, program = ownProgram) => withFreshPorts(() => launch(own, program)),
     call: async ({ url }, method, path, body) => {
       const signing = () => ({ ...keys, timestamp: Math.floor(Date.now() / 1000) });
       const caller = await createCaller(url, signing);
