@@ -16,7 +16,7 @@ import {
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
 import type { SoundBox } from '../turns/sound-box.ts';
 import type { Turn, TurnStores } from '../turns/store.ts';
-import { type SpokenSegment, TurnCutter } from '../turns/turn-cutter.ts';
+import { type SpokenSegment, SpeakerAttribution } from '../turns/speaker-attribution.ts';
 
 export type TranscribeDeps = Pick<ReadSoundDeps, 'soundBox'> & {
   readonly store: Pick<TranscriptionStores & TurnStores, 'transcriptions' | 'recordings' | 'turns'>;
@@ -64,9 +64,9 @@ export async function transcribeRecording(deps: TranscribeDeps, lease: JobLease)
   const detector = deps.createDetector(job.language);
   try {
     const isKept = await readKeptSounds(deps, recording.id);
-    const cutter = new TurnCutter(turns, job.originAt, isKept);
-    const durationMs = await transcribeAudio(deps, lease, { recording, detector, cutter });
-    const fields = { transcriptionId: job.id, turns: turns.length, offsetMs: cutter.offsetMs };
+    const attribution = new SpeakerAttribution(turns, job.originAt, isKept);
+    const durationMs = await transcribeAudio(deps, lease, { recording, detector, attribution });
+    const fields = { transcriptionId: job.id, turns: turns.length, offsetMs: attribution.offsetMs };
     deps.log.debug(fields, 'aligned the turns with the recording');
     return durationMs;
   } finally {
@@ -77,13 +77,13 @@ export async function transcribeRecording(deps: TranscribeDeps, lease: JobLease)
 type Source = {
   readonly recording: Recording;
   readonly detector: VoiceActivityDetector;
-  readonly cutter: TurnCutter;
+  readonly attribution: SpeakerAttribution;
 };
 
 async function transcribeAudio(
   deps: TranscribeDeps,
   lease: JobLease,
-  { recording, detector, cutter }: Source,
+  { recording, detector, attribution }: Source,
 ): Promise<number> {
   const writer = new RecordingWriter(deps, lease, recording.durationMs);
   const pipeline = new RecognitionPipeline(deps, lease, writer);
@@ -92,17 +92,17 @@ async function transcribeAudio(
   try {
     for await (const chunk of deps.audio.decode(recording, lease.signal)) {
       samples += chunk.samples.length;
-      await pipeline.add(cutter.push(detector.push(chunk.samples)));
+      await pipeline.add(attribution.push(detector.push(chunk.samples)));
       await writer.advance(measureShare(chunk.share, toMs(samples), recording.durationMs));
     }
   } catch (error) {
     if (!(error instanceof TranscriptionError) || error.code !== 'recording-damaged') throw error;
     damage = error;
   }
-  await pipeline.add(cutter.push(detector.flush()));
-  await pipeline.add(cutter.flush());
+  await pipeline.add(attribution.push(detector.flush()));
+  await pipeline.add(attribution.flush());
   const maxSegmentSeconds = deps.engine.maxSegmentSecondsFor(lease.job.language);
-  for await (const spoken of readOwnTurns(deps, { recordingId: recording.id, cutter, maxSegmentSeconds })) {
+  for await (const spoken of readOwnTurns(deps, { recordingId: recording.id, attribution, maxSegmentSeconds })) {
     await pipeline.add(spoken);
   }
   await pipeline.finish();
@@ -346,7 +346,7 @@ async function readKeptSounds(
 
 type OwnTurns = {
   readonly recordingId: string;
-  readonly cutter: Pick<TurnCutter, 'ownTurns'>;
+  readonly attribution: Pick<SpeakerAttribution, 'ownTurns'>;
   /** Longest input of the recogniser. */
   readonly maxSegmentSeconds: number;
 };
@@ -354,9 +354,9 @@ type OwnTurns = {
 /** Yields the turns in which people speak at the same time one after the other, each with the audio of its own track. */
 async function* readOwnTurns(
   deps: ReadSoundDeps,
-  { recordingId, cutter, maxSegmentSeconds }: OwnTurns,
+  { recordingId, attribution, maxSegmentSeconds }: OwnTurns,
 ): AsyncGenerator<readonly SpokenSegment[]> {
-  for (const { turn, from, overlapMs } of cutter.ownTurns()) {
+  for (const { turn, from, overlapMs } of attribution.ownTurns()) {
     const samples = await readSound(deps, recordingId, turn);
     if (samples === undefined) continue;
     const start = Math.round((from / 1000) * SAMPLE_RATE);

@@ -24,13 +24,13 @@ export function cutAtTurns(speech: Span, turns: readonly TurnSpan[]): readonly S
   const inside = near.filter(({ from, to }) => from < speech.to && to > speech.from);
   const end = { from: speech.to, to: speech.to };
   if (inside.length === 0) return [{ cut: end, trackId: nearest(speech, near)?.trackId }];
-  const intervals = cutIntervals(speech, inside);
+  const intervals = splitAtChanges(speech, inside);
   const labels = assign(intervals, [...new Set(inside.map(({ trackId }) => trackId))]);
   const parts: SpokenPart[] = [];
   for (const [index, label] of labels.entries()) {
     const next = labels[index + 1];
     if (next === label) continue;
-    const cut = next === undefined ? end : cutRange(intervals, index, [label, next]);
+    const cut = next === undefined ? end : findCut(intervals, index, [label, next]);
     parts.push({ cut, trackId: label });
   }
   return parts;
@@ -39,7 +39,7 @@ export function cutAtTurns(speech: Span, turns: readonly TurnSpan[]): readonly S
 /** Returns the milliseconds in which two or more tracks have speech at the same time. */
 export function measureOverlap(speech: Span, turns: readonly TurnSpan[]): number {
   const inside = turns.filter(({ from, to }) => from < speech.to && to > speech.from);
-  return cutIntervals(speech, inside)
+  return splitAtChanges(speech, inside)
     .filter(({ voices }) => voices.size > 1)
     .reduce((sum, { from, to }) => sum + to - from, 0);
 }
@@ -47,7 +47,8 @@ export function measureOverlap(speech: Span, turns: readonly TurnSpan[]): number
 /** A stretch of time in which no turn begins or ends. */
 type Interval = Span & { readonly voices: ReadonlySet<string> };
 
-function cutIntervals({ from, to }: Span, turns: readonly TurnSpan[]): readonly Interval[] {
+/** Splits the time wherever a turn begins or ends. */
+function splitAtChanges({ from, to }: Span, turns: readonly TurnSpan[]): readonly Interval[] {
   const inner = turns.flatMap((turn) => [turn.from, turn.to]).filter((at) => at > from && at < to);
   const marks = [...new Set([from, ...inner, to])].toSorted((one, other) => one - other);
   return marks.slice(1).map((end, index) => {
@@ -88,7 +89,7 @@ function findCheapest(paths: readonly Path[]): Path {
 }
 
 /** Returns the range around the end of the interval that fits both of its neighbours equally well. */
-function cutRange(intervals: readonly Interval[], index: number, labels: readonly string[]): Span {
+function findCut(intervals: readonly Interval[], index: number, labels: readonly string[]): Span {
   const isFree = (interval: Interval | undefined): boolean =>
     interval !== undefined && labels.every((label) => measureCost(interval, label) === 0);
   let [first, last] = [index, index];

@@ -356,8 +356,8 @@ class SoundMemory implements VoiceActivityDetector {
     return sound.samples;
   }
 
-  current(): VoicedSegment | undefined {
-    return this.#detector.current();
+  speechSoFar(): VoicedSegment | undefined {
+    return this.#detector.speechSoFar();
   }
 
   flush(): readonly VoicedSegment[] {

@@ -3,7 +3,7 @@ import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech
 import { VoicedStream } from '../../../../src/server/transcription/live/voiced-stream.ts';
 import { OVERLAP_MS } from '../../../../src/server/transcription/resolve-speakers.ts';
 import type { Turn } from '../../../../src/server/transcription/turns/store.ts';
-import { type SpokenSegment, TurnCutter } from '../../../../src/server/transcription/turns/turn-cutter.ts';
+import { type SpokenSegment, SpeakerAttribution } from '../../../../src/server/transcription/turns/speaker-attribution.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { openTestModel } from '../../../support/parts/speech-model.ts';
 import { type FoundSegment, judgeCall } from './support/judge-call.ts';
@@ -44,12 +44,12 @@ function listen({ tracks }: ScriptedCall, lateMs: number): readonly Turn[] {
 /** Returns the segments of the recording's transcription. */
 function cut({ mixed }: ScriptedCall, turns: readonly Turn[]): { found: FoundSegment[]; offsetMs: number } {
   const detector = speech.createDetector(0.3, 'en');
-  const cutter = new TurnCutter(turns, ORIGIN);
+  const attribution = new SpeakerAttribution(turns, ORIGIN);
   const spoken: SpokenSegment[] = [];
   for (let at = 0; at < mixed.length; at += SAMPLE_RATE) {
-    spoken.push(...cutter.push(detector.push(mixed.subarray(at, at + SAMPLE_RATE))));
+    spoken.push(...attribution.push(detector.push(mixed.subarray(at, at + SAMPLE_RATE))));
   }
-  spoken.push(...cutter.push(detector.flush()), ...cutter.flush());
+  spoken.push(...attribution.push(detector.flush()), ...attribution.flush());
   detector.close();
   const found = spoken.map(({ segment, speaker, overlapMs }) => ({
     identity: speaker?.identity ?? null,
@@ -57,7 +57,7 @@ function cut({ mixed }: ScriptedCall, turns: readonly Turn[]): { found: FoundSeg
     to: ((segment.start + segment.samples.length) / SAMPLE_RATE) * 1000,
     isOverlap: (overlapMs ?? 0) >= OVERLAP_MS,
   }));
-  return { found, offsetMs: cutter.offsetMs };
+  return { found, offsetMs: attribution.offsetMs };
 }
 
 describe('a scripted call of five people with 200 turns', { timeout: 600_000 }, () => {

@@ -12,10 +12,11 @@ import {
 import type { Turn } from './store.ts';
 
 /*
- * Who said what in a recording. The recording has all voices in one track; its speech is cut by voice activity. The turns are
- * what a worker noted while it listened: from when to when each participant's own track had a voice, by another clock. The
- * turns are first shifted until they fit the speech, then the speech is cut where they change. Where people spoke at once, and
- * their own tracks were kept, these turns are taken out of the recording and recognised from those tracks.
+ * Decides who said what in a recording. The recording has all voices in one track, of which the detector has made segments at
+ * the pauses. A worker that listened to the room has noted turns: from when to when each participant's own track had a voice,
+ * by another clock. The turns are first shifted until they fit the speech. Where people spoke at once, and their own tracks were
+ * kept, their turns are removed from the recording and recognised from those tracks. What remains of a segment is cut where the
+ * speaker changes.
  */
 
 /** Speech of a recording with its speaker. */
@@ -40,8 +41,8 @@ type PlacedTurn = TurnSpan & { readonly turn: Turn };
 /** Speech that is held before the turns are aligned with it: 4 MB of samples. */
 const HELD_MS = 60_000;
 
-/** A cut may be this far beyond the end of a turn, because the detectors do not agree exactly. */
-const CUT_MARGIN_MS = 50;
+/** Speakers may change this far beyond the end of a turn, because the detectors do not agree exactly. */
+const CHANGE_MARGIN_MS = 50;
 
 /** Parts that are shorter contain no word. */
 const MIN_PART_MS = 200;
@@ -60,7 +61,7 @@ const TAIL_MS = SPEECH_MARGINS.tailSeconds * 1000;
  * Cuts the speech of a recording where the speaker changes, and finds the speaker of each part. The audio is cut and not the
  * text, because few recognisers return the times of words. Every part is recognised as the speech of one person.
  */
-export class TurnCutter {
+export class SpeakerAttribution {
   readonly #turns: readonly Turn[];
   readonly #speakers: ReadonlyMap<string, Turn>;
   readonly #originAt: number;
@@ -70,6 +71,7 @@ export class TurnCutter {
   #spans: readonly PlacedTurn[] | undefined;
   /** The turns that are recognised from their own tracks. */
   #own: readonly PlacedTurn[] = [];
+  /** The other turns, which are recognised from the recording. */
   #mixed: readonly PlacedTurn[] = [];
   readonly #isKept: (turn: Turn) => boolean;
   #held: VoicedSegment[] = [];
@@ -103,15 +105,15 @@ export class TurnCutter {
       const unnamed = unattended.map((segment) => ({ segment, speaker: undefined, overlapMs: null }));
       return this.#heldMs() < HELD_MS ? unnamed : [...unnamed, ...this.flush()];
     }
-    return segments.flatMap((segment) => this.#cut(segment));
+    return segments.flatMap((segment) => this.#attribute(segment));
   }
 
   /** Returns the remaining segments. */
   flush(): readonly SpokenSegment[] {
     const held = this.#held;
     this.#held = [];
-    if (this.#spans === undefined) this.#place(held);
-    return held.flatMap((segment) => this.#cut(segment));
+    if (this.#spans === undefined) this.#placeTurns(held);
+    return held.flatMap((segment) => this.#attribute(segment));
   }
 
   /** Turns that are in none of the segments, to be recognised from their own tracks; known after `flush`. */
@@ -128,7 +130,7 @@ export class TurnCutter {
     return this.#held.map(toSpan).reduce((sum, { from, to }) => sum + to - from, 0);
   }
 
-  #place(speech: readonly VoicedSegment[]): void {
+  #placeTurns(speech: readonly VoicedSegment[]): void {
     const spans = this.#align(speech);
     this.#spans = spans;
     this.#own = selectOwnTurns(spans, ({ turn }) => this.#isKept(turn));
@@ -138,8 +140,10 @@ export class TurnCutter {
 
   #align(speech: readonly VoicedSegment[]): readonly PlacedTurn[] {
     const spans = this.#turns.map((turn) => ({
-      ...{ turn, trackId: turn.trackId },
-      ...{ from: turn.startedAt - this.#originAt, to: turn.endedAt - this.#originAt },
+      turn,
+      trackId: turn.trackId,
+      from: turn.startedAt - this.#originAt,
+      to: turn.endedAt - this.#originAt,
     }));
     const withoutMargins = speech
       .map(toSpan)
@@ -147,22 +151,24 @@ export class TurnCutter {
     this.#offsetMs = alignTurns(spans, withoutMargins);
     return spans.map((span) => ({
       ...span,
-      ...{ from: span.from + this.#offsetMs, to: span.to + this.#offsetMs },
+      from: span.from + this.#offsetMs,
+      to: span.to + this.#offsetMs,
     }));
   }
 
-  #cut(segment: VoicedSegment): readonly SpokenSegment[] {
+  #attribute(segment: VoicedSegment): readonly SpokenSegment[] {
     const rest = withoutOwnTurns(toSpan(segment), this.#own, this.#mixed);
-    return rest.flatMap((span) => this.#cutRest(cutPiece(segment, span)));
+    return rest.flatMap((span) => this.#separateSpeakers(takeSpan(segment, span)));
   }
 
-  #cutRest(segment: VoicedSegment): readonly SpokenSegment[] {
+  #separateSpeakers({ start, samples }: VoicedSegment): readonly SpokenSegment[] {
     const turns = this.#mixed;
-    return cutParts(segment, cutAtTurns(toSpan(segment), turns)).map(({ from, to, trackId }) => {
-      const piece = { start: segment.start + from, samples: segment.samples.subarray(from, to) };
+    const parts = cutAtTurns(toSpan({ start, samples }), turns);
+    return toSampleParts({ start, samples }, parts).map(({ from, to, trackId }) => {
+      const segment = { start: start + from, samples: samples.subarray(from, to) };
       const speaker = trackId === undefined ? undefined : this.#speakers.get(trackId);
-      const overlapMs = speaker === undefined ? null : measureOverlap(toSpan(piece), turns);
-      return { segment: piece, speaker, overlapMs };
+      const overlapMs = speaker === undefined ? null : measureOverlap(toSpan(segment), turns);
+      return { segment, speaker, overlapMs };
     });
   }
 }
@@ -175,15 +181,15 @@ type SamplePart = {
 };
 
 /**
- * Splits a segment into parts. A part that is too short is joined to the previous part, or to the next one when it is the
- * first.
+ * Finds the samples of each part: a part ends at the quietest point of the range in which it may end. A part that is too short
+ * is joined to the previous part, or to the next one when it is the first.
  */
-function cutParts(segment: VoicedSegment, parts: readonly SpokenPart[]): readonly SamplePart[] {
+function toSampleParts(segment: VoicedSegment, parts: readonly SpokenPart[]): readonly SamplePart[] {
   const found: SamplePart[] = [];
   let from = 0;
   for (const [index, { cut, trackId }] of parts.entries()) {
     const isLast = index === parts.length - 1;
-    const to = isLast ? segment.samples.length : quietestIn(segment, cut);
+    const to = isLast ? segment.samples.length : findQuietest(segment, cut);
     const before = found.at(-1);
     if (to - from >= MIN_PART_SAMPLES || (isLast && before === undefined)) found.push({ from, to, trackId });
     else if (before !== undefined) found[found.length - 1] = { ...before, to };
@@ -194,13 +200,14 @@ function cutParts(segment: VoicedSegment, parts: readonly SpokenPart[]): readonl
   return found;
 }
 
-function quietestIn({ start, samples }: VoicedSegment, cut: Span): number {
+function findQuietest({ start, samples }: VoicedSegment, range: Span): number {
   const toIndex = (ms: number): number =>
     Math.min(samples.length, Math.max(0, Math.round((ms / 1000) * SAMPLE_RATE) - start));
-  return quietestPoint(samples, toIndex(cut.from - CUT_MARGIN_MS), toIndex(cut.to + CUT_MARGIN_MS));
+  return quietestPoint(samples, toIndex(range.from - CHANGE_MARGIN_MS), toIndex(range.to + CHANGE_MARGIN_MS));
 }
 
-function cutPiece(segment: VoicedSegment, { from, to }: Span): VoicedSegment {
+/** Returns the part of a segment that is in the span. */
+function takeSpan(segment: VoicedSegment, { from, to }: Span): VoicedSegment {
   const { start, samples } = segment;
   const whole = toSpan(segment);
   if (from === whole.from && to === whole.to) return segment;
