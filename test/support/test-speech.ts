@@ -81,7 +81,7 @@ function loudnessDetector(minSilence: number): PauseDetector {
       rest = rest.slice(at);
       return found;
     },
-    current: () => voiced && { start: voiced.start, samples: Float32Array.from(voiced.samples) },
+    speechSoFar: () => voiced && { start: voiced.start, samples: Float32Array.from(voiced.samples) },
     pause: () => {
       if (voiced === undefined || voiced.quiet < PAUSE) return undefined;
       const { start, samples, quiet } = voiced;

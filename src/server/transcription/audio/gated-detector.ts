@@ -34,9 +34,9 @@ class GatedDetector implements VoiceActivityDetector {
     return this.#windows.push(samples).flatMap((window) => this.#pushWindow(window));
   }
 
-  current(): VoicedSegment | undefined {
-    const current = this.#detector.current();
-    return current && this.#inStream(current);
+  speechSoFar(): VoicedSegment | undefined {
+    const speech = this.#detector.speechSoFar();
+    return speech && this.#inStream(speech);
   }
 
   flush(): readonly VoicedSegment[] {
@@ -58,7 +58,7 @@ class GatedDetector implements VoiceActivityDetector {
   /** Passes a window to the detector, or skips it. The gate never closes within an utterance. */
   #pushWindow(window: Float32Array): readonly VoicedSegment[] {
     const mayHaveSpeech = this.#gate.isOpenFor(window);
-    if (!mayHaveSpeech && (!this.#isOpen || this.#detector.current() === undefined)) {
+    if (!mayHaveSpeech && (!this.#isOpen || this.#detector.speechSoFar() === undefined)) {
       this.#isOpen = false;
       this.#latestSkipped.push(window);
       this.#skipped += window.length;

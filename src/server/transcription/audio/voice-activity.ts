@@ -94,7 +94,7 @@ class SileroDetector implements PauseDetector {
     return this.#windows.push(samples).flatMap((window) => this.#hear(window));
   }
 
-  current(): VoicedSegment | undefined {
+  speechSoFar(): VoicedSegment | undefined {
     const utterance = this.#speech();
     if (utterance === undefined) return undefined;
     const heard = this.#history.length;

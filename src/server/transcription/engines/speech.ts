@@ -64,8 +64,8 @@ export function chooseLanguage({ language }: Pick<Recognition, 'language'>, requ
 export interface VoiceActivityDetector {
   /** Returns the segments that ended within these samples. */
   push(samples: Float32Array): readonly VoicedSegment[];
-  /** Returns the current utterance so far, for interim results; undefined during silence. */
-  current(): VoicedSegment | undefined;
+  /** Returns the speech of the utterance that has not ended, for interim results; undefined during silence. */
+  speechSoFar(): VoicedSegment | undefined;
   /** Ends the stream and returns the remaining segments. The next sample starts a new stream at index 0. */
   flush(): readonly VoicedSegment[];
   close(): void;

@@ -41,7 +41,7 @@ function joined(...parts: readonly Float32Array[]): Float32Array {
 function counting(detector: VoiceActivityDetector): VoiceActivityDetector & { readonly given: () => number } {
   let given = 0;
   return {
-    current: () => detector.current(),
+    speechSoFar: () => detector.speechSoFar(),
     flush: () => detector.flush(),
     close: () => detector.close(),
     push: (samples) => {
@@ -109,7 +109,7 @@ describe('a gate before a detector', () => {
   it('starts again after a flush, which returns the current speech', () => {
     const detector = gateSilence(testSpeech().createTurnDetector());
     hear(detector, joined(room(20, 0.003), tone(1, 0.1)));
-    expect(detector.current()?.start).toBeCloseTo(20 * SAMPLE_RATE, -3);
+    expect(detector.speechSoFar()?.start).toBeCloseTo(20 * SAMPLE_RATE, -3);
     const [last] = detector.flush();
     expect(last && readSeconds(last).to).toBeCloseTo(21, 1);
     const [next] = hear(detector, joined(tone(1, 0.1), room(1, 0.003)));

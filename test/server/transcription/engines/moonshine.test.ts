@@ -164,16 +164,16 @@ describe('the voice activity detector', () => {
     const last = first.at(-1);
     expect((last?.start ?? 0) + (last?.samples.length ?? 0)).toBeGreaterThan(half.length - 0.3 * SAMPLE_RATE);
     expect((last?.start ?? 0) + (last?.samples.length ?? 0)).toBeLessThanOrEqual(half.length);
-    expect(detector.current()).toBeUndefined();
+    expect(detector.speechSoFar()).toBeUndefined();
     expect(detect(half, 0.4, detector)).toEqual(first);
     expect(detector.flush()).toEqual([]);
   });
 
   it('returns the current utterance from its beginning', () => {
     const detector = createDetector(0.4, 'en');
-    expect(detector.current()).toBeUndefined();
+    expect(detector.speechSoFar()).toBeUndefined();
     detector.push(prose.subarray(0, 2 * SAMPLE_RATE));
-    const current = detector.current();
+    const current = detector.speechSoFar();
     const [whole] = detector.flush();
     expect(Math.abs((current?.start ?? 0) - (whole?.start ?? 0))).toBeLessThan(0.15 * SAMPLE_RATE);
     expect(current?.samples.length).toBeGreaterThan(SAMPLE_RATE);
@@ -192,7 +192,7 @@ describe('the voice activity detector', () => {
       }
       const end = detector.pause()?.utteranceEnd;
       if (end === undefined) pause = undefined;
-      else pause ??= { at, expected: { start: detector.current()?.start, end } };
+      else pause ??= { at, expected: { start: detector.speechSoFar()?.start, end } };
     }
     expect(aheadSamples.filter((samples) => samples >= 0.25 * SAMPLE_RATE).length).toBeGreaterThanOrEqual(9);
     detector.flush();
@@ -208,7 +208,7 @@ describe('the voice activity detector', () => {
       if (pause === undefined || pause.seconds < 0.2) continue;
       const [ended] = detector.endAtPause();
       expect((ended?.start ?? 0) + (ended?.samples.length ?? 0)).toBe(pause.utteranceEnd);
-      expect([detector.pause(), detector.current(), detector.endAtPause()]).toEqual([
+      expect([detector.pause(), detector.speechSoFar(), detector.endAtPause()]).toEqual([
         undefined,
         undefined,
         [],

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Recognition } from '../../../../src/server/transcription/engines/speech.ts';
-import { Speculation } from '../../../../src/server/transcription/live/transcribe-track.ts';
+import { EarlyRecognition } from '../../../../src/server/transcription/live/early-recognition.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 const SPAN = { start: 100, end: 16_100 };
 
-async function speculationOn(text: string): Promise<Speculation> {
+async function recogniseEarly(text: string): Promise<EarlyRecognition> {
   const { engine } = testSpeech({ recognise: () => text });
-  const speculation = new Speculation(SPAN);
-  await speculation.recognise(engine, { start: SPAN.start, samples: new Float32Array(16_000) }, 'en');
-  return speculation;
+  const early = new EarlyRecognition(SPAN);
+  await early.recognise(engine, { start: SPAN.start, samples: new Float32Array(16_000) }, 'en');
+  return early;
 }
 
 describe('a recognition ahead of the end of an utterance', () => {
@@ -23,24 +23,24 @@ describe('a recognition ahead of the end of an utterance', () => {
     'काम हो गया।',
     'هل انتهيت؟',
   ])('takes %s for a sentence', async (text) => {
-    expect((await speculationOn(text)).isSentence).toBe(true);
+    expect((await recogniseEarly(text)).isSentence).toBe(true);
   });
 
   it.each(['In short,', 'and then', 'And then...', 'Well…', 'Version 2.0', ''])(
     'does not take "%s" for a sentence',
     async (text) => {
-      expect((await speculationOn(text)).isSentence).toBe(false);
+      expect((await recogniseEarly(text)).isSentence).toBe(false);
     },
   );
 
   it('knows no sentence before it has its text', () => {
-    expect(new Speculation(SPAN).isSentence).toBe(false);
+    expect(new EarlyRecognition(SPAN).isSentence).toBe(false);
   });
 
   it('is used for exactly the speech that it was made for', async () => {
-    const speculation = await speculationOn('We are done.');
+    const early = await recogniseEarly('We are done.');
     const textFor = (span: typeof SPAN): Recognition['text'] | undefined =>
-      speculation.findRecognition(span)?.text;
+      early.findRecognition(span)?.text;
     expect(textFor(SPAN)).toBe('We are done.');
     expect(textFor({ ...SPAN, end: SPAN.end + 1 })).toBeUndefined();
     expect(textFor({ ...SPAN, start: SPAN.start - 1 })).toBeUndefined();
