@@ -7,9 +7,10 @@ import type {
 } from '../../contract/recordings.ts';
 import { toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
+import type { Log } from '../platform/log.ts';
 import { findRoom } from '../rooms/rooms.ts';
 import { type EgressStateDeps, findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
-import type { OpenFile } from './files/recording-files.ts';
+import type { OpenFile, RecordingFiles, RecordingStorage } from './files/recording-files.ts';
 import { isActive, isPending } from './lifecycle.ts';
 import type { Recording, RecordingStores } from './store.ts';
 
@@ -135,7 +136,7 @@ export async function deleteStored(deps: LibraryDeps, found: Recording): Promise
   refuseUnfinished(recording);
   const { kind, filepath } = recording;
   if (kind === 'broadcast') {
-    if (filepath !== '') await deps.recordingFiles.deleteFolder(recording);
+    if (filepath !== '') await deps.recordingFiles.deleteHlsFolder(recording);
   } else if (mayHaveFile(recording)) {
     await deps.recordingFiles.delete(recording);
   }
@@ -239,4 +240,27 @@ async function isDeleted(deps: LibraryDeps, recording: Recording): Promise<boole
     );
     return false;
   }
+}
+
+type UnusedFolderDeps = {
+  readonly store: Pick<RecordingStores, 'recordings'>;
+  readonly recordingFiles: Pick<RecordingFiles, 'removeEmptyFolders'>;
+  readonly recordingStorage: Pick<RecordingStorage, 'makeReady'>;
+  readonly log: Log;
+};
+
+/** Removes the folder of a recording without a file, unless its room is being recorded or other files are in it. */
+export async function removeUnusedFolder(deps: UnusedFolderDeps, recording: Recording): Promise<void> {
+  if (recording.bucket !== null) return;
+  const { recordings } = deps.store;
+  if ((await recordings.findActive(recording.room, 'recording')) !== undefined) return;
+  try {
+    await deps.recordingFiles.removeEmptyFolders(recording);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    deps.log.debug({ recordingId: recording.id, err: error }, 'an empty folder could not be removed');
+  }
+  // A recording that started in the meantime uses the folder without having made it.
+  const started = await recordings.findActive(recording.room, 'recording');
+  if (started !== undefined) await deps.recordingStorage.makeReady(started.filepath);
 }

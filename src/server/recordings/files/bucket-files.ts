@@ -34,7 +34,7 @@ const MISSING_CODES: readonly string[] = ['NoSuchKey', 'NoSuchVersion'];
  * Reads objects of any S3 storage. Each recording stores its bucket, which may be an earlier one on the same storage. The S3
  * client is loaded when it is first used.
  */
-export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open' | 'removeEmptyFolder'> {
+export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open' | 'removeEmptyFolders'> {
   const { storage } = deps;
   return {
     find: async (location) => {
@@ -74,14 +74,14 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
       const response = await send(deps, location, { method: 'DELETE' });
       if (!response.ok) await undefinedOrThrow(deps, response, location);
     },
-    deleteFolder: (location) => deleteFolder(deps, location),
+    deleteHlsFolder: (location) => deleteHlsFolder(deps, location),
   };
 }
 
 /** Keys of one list: few enough for a small document. */
 const KEYS_AT_ONCE = 200;
 
-async function deleteFolder(deps: BucketFilesDeps, location: FileLocation): Promise<void> {
+async function deleteHlsFolder(deps: BucketFilesDeps, location: FileLocation): Promise<void> {
   const folder = location.filepath.slice(0, location.filepath.lastIndexOf('/') + 1);
   if (!folder.endsWith('.hls/')) throw new Error('only a folder of HLS is deleted as a whole');
   for (;;) {

@@ -21,10 +21,10 @@ export function createRecordingFiles(deps: BucketFilesDeps & { readonly director
       return file.read(start, length);
     },
     open: async (location) => (location.bucket === null ? await folder.open(location) : undefined),
-    removeEmptyFolder: async (location) => {
-      if (location.bucket === null) await folder.removeEmptyFolder(location);
+    removeEmptyFolders: async (location) => {
+      if (location.bucket === null) await folder.removeEmptyFolders(location);
     },
-    deleteFolder: (location) => (location.bucket === null ? folder : bucket).deleteFolder(location),
+    deleteHlsFolder: (location) => (location.bucket === null ? folder : bucket).deleteHlsFolder(location),
     delete: (location) => (location.bucket === null ? folder : bucket).delete(location),
   };
 }

@@ -4,12 +4,10 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
 import { codeOfError } from '../../../contract/unknown-value.ts';
-import type { Log } from '../../platform/log.ts';
-import type { Recording, RecordingStores } from '../store.ts';
-import type { FileLocation, OpenFile, RecordingFiles, RecordingStorage } from './recording-files.ts';
+import type { FileLocation, OpenFile, RecordingFiles } from './recording-files.ts';
 
 /*
- * Reads files in the folder of recordings, and in no other folder. The path comes from the recorder. Therefore the file is
+ * Reads and deletes files in the folder of recordings, and in no other folder. The path comes from the recorder. Therefore the file is
  * checked after it was opened: what the path resolves to must be in the folder, and be the file that was opened. So links, and
  * folders that were replaced by links, are rejected.
  */
@@ -22,7 +20,7 @@ const NOT_A_FILE: readonly string[] = ['ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG
 
 export function createFolderFiles(directory: string): Pick<
   RecordingFiles,
-  'find' | 'delete' | 'deleteFolder' | 'removeEmptyFolder'
+  'find' | 'delete' | 'deleteHlsFolder' | 'removeEmptyFolders'
 > & {
   open(location: FileLocation): Promise<OpenFile | undefined>;
 } {
@@ -37,8 +35,8 @@ export function createFolderFiles(directory: string): Pick<
       return file && { sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt };
     },
     delete: ({ filepath }) => withServiceErrors(() => deleteFile(folder, filepath)),
-    deleteFolder: ({ filepath }) => withServiceErrors(() => deleteHls(folder, filepath)),
-    removeEmptyFolder: ({ filepath }) => withServiceErrors(() => removeEmptyFolder(folder, filepath)),
+    deleteHlsFolder: ({ filepath }) => withServiceErrors(() => deleteHlsFolder(folder, filepath)),
+    removeEmptyFolders: ({ filepath }) => withServiceErrors(() => removeEmptyFolders(folder, filepath)),
   };
 }
 
@@ -67,7 +65,7 @@ function toOpenFile(handle: FileHandle, { size, mtimeMs, ino }: Stats): OpenFile
   };
 }
 
-/** Whether the resolved path is in the folder and belongs to the file that was opened. */
+/** Returns whether the resolved path is in the folder and belongs to the file that was opened. */
 async function isWithin(root: string, path: string, opened: Stats): Promise<boolean> {
   const real = await realpath(path);
   const { ino, dev } = await stat(real);
@@ -84,8 +82,8 @@ async function deleteFile(folder: string, filepath: string): Promise<void> {
   await unlink(join(parent, basename(path))).catch(undefinedWhenMissing);
 }
 
-/** The recorder makes no folders in a folder of HLS, so that what it contains can be deleted one by one. */
-async function deleteHls(folder: string, filepath: string): Promise<void> {
+/** The recorder makes no folders in a folder of HLS, so that the files in it are all that has to be deleted. */
+async function deleteHlsFolder(folder: string, filepath: string): Promise<void> {
   const hls = dirname(pathWithin(folder, filepath));
   if (!hls.endsWith('.hls')) throw outside();
   await realFolder(folder);
@@ -95,18 +93,19 @@ async function deleteHls(folder: string, filepath: string): Promise<void> {
   await rmdir(hls).catch(undefinedWhenMissing);
 }
 
-/** rmdir removes neither a link nor a folder that is not empty. */
-async function removeEmptyFolder(folder: string, filepath: string): Promise<void> {
+/** Removes the folder of the file and those above it as long as they are empty. rmdir removes neither a link nor a folder with content. */
+async function removeEmptyFolders(folder: string, filepath: string): Promise<void> {
   const path = pathWithin(folder, filepath);
   const root = await realFolder(folder);
   let parent = await realpath(dirname(path)).catch(undefinedWhenMissing);
   while (parent?.startsWith(root + sep)) {
-    if (!(await isRemoved(parent))) return;
+    if (!(await tryRemoveFolder(parent))) return;
     parent = dirname(parent);
   }
 }
 
-async function isRemoved(folder: string): Promise<boolean> {
+/** Returns whether the folder was empty, and is removed. */
+async function tryRemoveFolder(folder: string): Promise<boolean> {
   try {
     await rmdir(folder);
     return true;
@@ -202,27 +201,4 @@ function readPart(handle: FileHandle, start: number, length: number): Readable {
       );
     },
   });
-}
-
-type UnusedFolderDeps = {
-  readonly store: Pick<RecordingStores, 'recordings'>;
-  readonly recordingFiles: Pick<RecordingFiles, 'removeEmptyFolder'>;
-  readonly recordingStorage: Pick<RecordingStorage, 'makeReady'>;
-  readonly log: Log;
-};
-
-/** Removes the folder of a recording without a file, unless its room is being recorded or other files are in it. */
-export async function removeUnusedFolder(deps: UnusedFolderDeps, recording: Recording): Promise<void> {
-  if (recording.bucket !== null) return;
-  const { recordings } = deps.store;
-  if ((await recordings.findActive(recording.room, 'recording')) !== undefined) return;
-  try {
-    await deps.recordingFiles.removeEmptyFolder(recording);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    deps.log.debug({ recordingId: recording.id, err: error }, 'an empty folder could not be removed');
-  }
-  // A recording that started in the meantime uses the folder without having made it.
-  const started = await recordings.findActive(recording.room, 'recording');
-  if (started !== undefined) await deps.recordingStorage.makeReady(started.filepath);
 }

@@ -19,10 +19,10 @@ export interface RecordingFiles {
   open(location: FileLocation): Promise<OpenFile | undefined>;
   /** Deletes the file. Deleting a missing file changes nothing. */
   delete(location: FileLocation): Promise<void>;
-  /** Deletes the folder of the file with everything in it. Its name must end in .hls, as no other folder's does. */
-  deleteFolder(location: FileLocation): Promise<void>;
+  /** Deletes the folder of a broadcast's file with everything in it. Its name must end in .hls, as no other folder's does. */
+  deleteHlsFolder(location: FileLocation): Promise<void>;
   /** Removes the empty folders above a local file, up to RECORDING_DIR. */
-  removeEmptyFolder(location: FileLocation): Promise<void>;
+  removeEmptyFolders(location: FileLocation): Promise<void>;
 }
 
 export type FileLocation = Pick<Recording, 'filepath' | 'bucket'>;
