@@ -126,7 +126,6 @@ type ConnectionRow = {
   readonly sid: string;
   readonly roomSid: string;
   readonly name: string;
-  readonly role: string;
   readonly joinedAt: number | null;
   readonly leftAt: number | null;
 };
@@ -138,7 +137,7 @@ async function readConnections(
 ): Promise<readonly ConnectionRow[]> {
   if (roomSids.length === 0) return [];
   const { rows } = await sql<ConnectionRow>`
-    select sid, "roomSid", name, role, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
+    select sid, "roomSid", name, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
     where "roomSid" ${dialect.oneOf([...new Set(roomSids)])} and identity = ${sanitizeText(identity)}
     order by coalesce("joinedAt", "leftAt", 0), sid`.execute(db);
   return rows;

@@ -122,7 +122,7 @@ function isInMinute(column: string): RawBuilder<unknown> {
 const countJoins = sql`
   select count(*) from (
     select 1 from "participantSessions" where ${isOfIdentity} and ${isInMinute('joinedAt')}
-    and role = 'participant' limit ${most}
+    and "countsAs" = 'participant' limit ${most}
   ) as joined`;
 
 const tracksOfConnection = sql`
@@ -154,7 +154,7 @@ export const ROOM_TYPES: Required<RowColumns<RoomSession>> = {
 };
 
 export const PARTICIPANT_TYPES: Required<RowColumns<ParticipantSession>> = {
-  ...{ sid: 'text', roomSid: 'text', identity: 'text', name: 'text', role: 'text' },
+  ...{ sid: 'text', roomSid: 'text', identity: 'text', name: 'text', countsAs: 'text' },
   ...{ joinedAt: 'integer', leftAt: 'integer', metadata: 'text', accessRole: 'text' },
   ...{ untoldUntil: 'integer', keyId: 'text' },
 };
@@ -169,4 +169,4 @@ const PARTICIPANT_COLUMNS = Object.keys(PARTICIPANT_TYPES);
 const TRACK_COLUMNS = Object.keys(TRACK_TYPES);
 
 /** Whether a row is a participant who has joined and not left. */
-export const isPresent = sql`role = 'participant' and "leftAt" is null and "joinedAt" is not null`;
+export const isPresent = sql`"countsAs" = 'participant' and "leftAt" is null and "joinedAt" is not null`;

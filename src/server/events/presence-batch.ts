@@ -1,4 +1,4 @@
-import { toMinute } from './event-times.ts';
+import { MINUTE_MS, MOST_STARTS, toMinute } from './event-times.ts';
 import type {
   ChangedPresence,
   EventContext,
@@ -121,13 +121,19 @@ export class PresenceBatch {
     return this.#counts.get(roomSid) ?? 0;
   }
 
-  /** Counts one more join or track of the identity in the minute of `at`, and returns their number. */
-  countStart(kind: keyof Starts, { roomSid, identity }: ParticipantKey, at: number): number {
-    const key = toKey({ roomSid, identity, minute: toMinute(at) });
+  /**
+   * Counts one more join or track of the identity in the minute of `at`. It is left out of the events (`untoldUntil`) when
+   * there were too many in this minute; the last one that is reported has `limitedUntil`.
+   */
+  limitStart(kind: keyof Starts, { roomSid, identity }: ParticipantKey, at: number): StartLimit {
+    const minute = toMinute(at);
+    const key = toKey({ roomSid, identity, minute });
     const before = this.#starts.get(key) ?? NO_STARTS;
     const count = before[kind] + 1;
     this.#starts.set(key, { ...before, [kind]: count });
-    return count;
+    const until = minute + MINUTE_MS;
+    if (count > MOST_STARTS) return { untoldUntil: until };
+    return count === MOST_STARTS ? { limitedUntil: until } : {};
   }
 
   /** Returns a track that was read with the batch or published during it. */
@@ -190,6 +196,8 @@ export class PresenceBatch {
   }
 }
 
+type StartLimit = { readonly untoldUntil?: number; readonly limitedUntil?: number };
+
 const NO_STARTS: Starts = { joins: 0, tracks: 0 };
 
 type ParticipantKey = Pick<ParticipantSession, 'roomSid' | 'identity'>;
@@ -199,7 +207,7 @@ function toKey({ roomSid, identity, minute }: Omit<Starter, 'kind' | 'participan
 }
 
 function isPresent(participant: ParticipantSession | undefined): boolean {
-  return participant?.role === 'participant' && participant.joinedAt !== null && participant.leftAt === null;
+  return participant?.countsAs === 'participant' && participant.joinedAt !== null && participant.leftAt === null;
 }
 
 function unique(sids: readonly string[]): readonly string[] {

@@ -189,7 +189,7 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
     sql: sql`
       insert into ${sql.table('participantSessions')} (${columns}) select ${columns} from ${rows} as listed where true
       on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
-        name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt",
+        name = excluded.name, "countsAs" = excluded."countsAs", "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt",
         metadata = excluded.metadata, "accessRole" = excluded."accessRole",
         "untoldUntil" = excluded."untoldUntil",
         "keyId" = coalesce(excluded."keyId", ${sql.ref('participantSessions.keyId')})`,
@@ -226,7 +226,7 @@ function selectPresent({ db }: Connection, rooms: RawBuilder<boolean>) {
   return db
     .selectFrom('participantSessions')
     .where(rooms)
-    .where('role', '=', 'participant')
+    .where('countsAs', '=', 'participant')
     .where('leftAt', 'is', null)
     .where('joinedAt', 'is not', null);
 }

@@ -220,11 +220,11 @@ export type ParticipantSession = {
   readonly identity: string;
   readonly name: string;
   /**
-   * Recorders and agents have the role `machinery`, and people who joined although they were blocked have the role `blocked`:
-   * both are stored, but not reported by events and not counted. A comparison that finds a blocked person still in the room,
-   * because the removal failed, makes it a participant.
+   * Recorders and agents count as `machinery`, and people who joined although they were blocked count as `blocked`: both are
+   * stored, but not reported by events and not counted. A comparison that finds a blocked person still in the room, because
+   * the removal failed, makes it a participant.
    */
-  readonly role: 'participant' | 'machinery' | 'blocked';
+  readonly countsAs: 'participant' | 'machinery' | 'blocked';
   /** Null when participant_left was received without participant_joined before it. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;

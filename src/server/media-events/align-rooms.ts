@@ -2,7 +2,7 @@ import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
 import { type DomainEvent, learnMetadata, withChangedMetadata } from '../events/event-payload.ts';
-import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-times.ts';
+import { EVENT_ARRIVAL_MS, hasEventTimePassed, MOST_STARTS } from '../events/event-times.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import type { ParticipantSession, RoomSession } from '../events/store.ts';
 import { endPlans, followPlan } from '../plans/follow-plan.ts';
@@ -20,12 +20,13 @@ import {
   joinNow,
   loseParticipant,
   newSession,
+  participantEvent,
   publishNow,
   readOpenedAt,
   reopenRoom,
   returnNow,
   roomEvent,
-  tellLate,
+  trackEvent,
   unpublishNow,
 } from './presence-changes.ts';
 import type { MediaEventStores } from './stores.ts';
@@ -221,7 +222,7 @@ async function alignPeople(
     disprovedSources.push(...(changes.disprovedSources ?? []));
     current = changes.session;
     const publisher = (await presence.findParticipant(joined.sid)) ?? joined;
-    if (publisher.role === 'participant' && publisher.leftAt === null)
+    if (publisher.countsAs === 'participant' && publisher.leftAt === null)
       domainEvents.push(...(await alignTracks(deps, presence, { publisher, tracks: participant.tracks })));
   }
   return { session: current, domainEvents, disprovedSources };
@@ -256,12 +257,12 @@ async function alignPerson(
   { joined, session }: ListedPerson,
 ): Promise<Changes | undefined> {
   const found = await presence.findParticipant(joined.sid);
-  const isUnblocked = found?.role === 'blocked' && found.leftAt === null;
+  const isUnblocked = found?.countsAs === 'blocked' && found.leftAt === null;
   const known = isUnblocked ? undefined : found;
   const unchanged: Changes = { session, domainEvents: [] };
   if (known !== undefined) {
     // Somebody who has left by our events, and is listed all the same.
-    const mayReturn = known.role === 'participant' && known.leftAt !== null;
+    const mayReturn = known.countsAs === 'participant' && known.leftAt !== null;
     if (!mayReturn || !countsAfter(known.leftAt, deps, known)) return unchanged;
     const { metadata, accessRole } = joined;
     const time = { occurredAt: deps.clock.now(), isReconciled: true };
@@ -271,7 +272,7 @@ async function alignPerson(
     noteMissing(deps, joined);
     return undefined;
   }
-  if (joined.role !== 'machinery')
+  if (joined.countsAs !== 'machinery')
     return await joinNow(presence, session, { participant: joined, isReconciled: true });
   await presence.saveParticipant(joined);
   return unchanged;
@@ -298,6 +299,35 @@ async function alignTracks(
     .filter(({ sid }) => presence.findTrack(sid) === undefined && markMissing(deps, { sid, roomSid }))
     .flatMap((track) => publishNow(presence, publisher, { ...time, track }) ?? []);
   return [...(await tellLate(presence, publisher, { tracks, now })), ...unpublished, ...published];
+}
+
+/**
+ * Reports the join of somebody that was left out at first, and the tracks that are still published then: `listed` are those
+ * of the media server. Not more of them at once than in a minute.
+ */
+async function tellLate(
+  presence: PresenceBatch,
+  participant: ParticipantSession,
+  { tracks: listed, now }: { readonly tracks: readonly { readonly sid: string }[]; readonly now: number },
+): Promise<readonly DomainEvent[]> {
+  const mayTell = ({ untoldUntil }: { readonly untoldUntil: number | null }): boolean =>
+    untoldUntil !== null && untoldUntil <= now;
+  const told = { ...participant, untoldUntil: null };
+  const joins = mayTell(participant);
+  if (joins) await presence.saveParticipant(told);
+  // Nobody's tracks are reported before the join.
+  else if (participant.untoldUntil !== null) return [];
+  const tracks = presence
+    .listPublished(participant.sid)
+    .filter((track) => mayTell(track) && listed.some(({ sid }) => sid === track.sid))
+    .slice(0, MOST_STARTS);
+  for (const track of tracks) presence.saveTrack({ ...track, untoldUntil: null });
+  const toTime = (occurredAt: number) => ({ occurredAt, isReconciled: false, isLate: true });
+  const joined = participantEvent('participant_joined', told, toTime(participant.joinedAt ?? now));
+  const published = tracks.map(({ track, publishedAt }) =>
+    trackEvent('track_published', told, { track: JSON.parse(track), ...toTime(publishedAt) }),
+  );
+  return [...(joins ? [joined] : []), ...published];
 }
 
 /** Whether a difference counts as a missed event. What changed at `since` may not be listed yet, or still be listed. */

@@ -10,7 +10,6 @@ import {
   finishRoom,
   joinNow,
   leaveNow,
-  limitStart,
   mergeDetails,
   publishNow,
   readTrackSid,
@@ -36,7 +35,7 @@ import {
  * An event is told if subscribers get it. A room that somebody opened although it is closed is quiet: who is in it is stored, and
  * nothing is told until a person may be there (closed-rooms.ts).
  *
- * Recorders, agents and blocked people have roles of their own; no event reports them, and they are not counted. Other types
+ * Recorders, agents and blocked people do not count as participants (`countsAs`): no event reports them. Other types
  * of events (egress_updated, participant_connection_aborted) say nothing that these do not.
  */
 
@@ -88,7 +87,7 @@ function toEntrant({ type, participant }: MediaEvent): Entrant {
 }
 
 function isMachinery({ participant, createdAt }: MediaEvent): boolean {
-  return participant === undefined || toSession(participant, '', createdAt).role === 'machinery';
+  return participant === undefined || toSession(participant, '', createdAt).countsAs === 'machinery';
 }
 
 /** Stores who is in a room of which nothing is told, so that nothing of them is told later either. */
@@ -98,7 +97,7 @@ async function keepQuietly(presence: PresenceBatch, event: MediaEvent, session: 
   if (type !== 'participant_joined' || info === undefined) return;
   const known = await presence.findParticipant(info.sid);
   if (known !== undefined) return;
-  await presence.saveParticipant({ ...toSession(info, session.sid, createdAt), role: 'machinery' });
+  await presence.saveParticipant({ ...toSession(info, session.sid, createdAt), countsAs: 'machinery' });
 }
 
 /** Interprets an event of a room that is told, or of no room. */
@@ -147,14 +146,16 @@ async function join(
   const joinedAt = info.joinedAt ?? event.createdAt;
   if (formerEnd !== null && joinedAt - formerEnd >= CLOCKS_APART_MS) return { domainEvents: [], session };
   const participant = toSession(info, session.sid, event.createdAt);
-  if (participant.role !== 'participant') {
+  if (participant.countsAs !== 'participant') {
     await presence.saveParticipant(participant);
     return { domainEvents: [], session };
   }
-  const { roomSid, identity, joinedAt: at } = participant;
-  const { untoldUntil = null, limitedUntil } = limitStart(presence, { kind: 'joins', roomSid, identity, at });
+  const { joinedAt: at } = participant;
+  const { untoldUntil = null, limitedUntil } = presence.limitStart('joins', participant, at);
   const joining = await joinNow(presence, session, {
-    ...{ participant: { ...participant, untoldUntil }, isReconciled: false, limitedUntil },
+    participant: { ...participant, untoldUntil },
+    isReconciled: false,
+    limitedUntil,
   });
   const leftAt = known?.leftAt ?? session.endedAt;
   if (leftAt === null) return joining;
@@ -189,7 +190,7 @@ async function leave(
     return [];
   }
   if (known.leftAt !== null) return [];
-  if (known.role === 'participant') {
+  if (known.countsAs === 'participant') {
     const reason = info.leaveReason ?? 'lost';
     const participant = { ...known, ...mergeDetails(info, known) };
     const leaving = { occurredAt: event.createdAt, isReconciled: false, reason };
@@ -207,7 +208,7 @@ async function changeTrack(
   const { participant: info, track } = event;
   if (info === undefined || track === undefined || readTrackSid(track) === '') return [];
   const known = await presence.findParticipant(info.sid);
-  if (known !== undefined && known.role !== 'participant') return [];
+  if (known !== undefined && known.countsAs !== 'participant') return [];
   const roomSid = event.room?.sid ?? '';
   // What is known may be a pseudonym, if the event comes late.
   const publisher = { ...(known ?? info), roomSid };
@@ -215,11 +216,9 @@ async function changeTrack(
   const change = { track, occurredAt, isReconciled: false };
   const published = presence.findTrack(readTrackSid(track));
   if (type === 'track_published' && published !== undefined) return [];
-  const { identity } = publisher;
-  const limit = (): ReturnType<typeof limitStart> =>
-    limitStart(presence, { kind: 'tracks', roomSid, identity, at: event.createdAt });
+  const limitTrack = () => presence.limitStart('tracks', publisher, event.createdAt);
   if (type === 'track_published') {
-    const { untoldUntil, limitedUntil } = limit();
+    const { untoldUntil, limitedUntil } = limitTrack();
     const untold = { untoldUntil: untoldUntil ?? known?.untoldUntil, limitedUntil };
     const told = publishNow(presence, publisher, { ...change, ...untold });
     return told === undefined ? [] : [told];
@@ -227,7 +226,7 @@ async function changeTrack(
   if (published !== undefined && published.unpublishedAt === null)
     unpublishNow(presence, publisher, { ...change, track: published });
   // The media server's TrackInfo is newer than the stored one.
-  const untoldUntil = published === undefined ? limit().untoldUntil : published.untoldUntil;
+  const untoldUntil = published === undefined ? limitTrack().untoldUntil : published.untoldUntil;
   return [trackEvent(type, publisher, { ...change, isUntold: untoldUntil != null })];
 }
 

@@ -2,7 +2,6 @@ import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
-import { MINUTE_MS, MOST_STARTS, toMinute } from '../events/event-times.ts';
 import type { PresenceBatch } from '../events/presence-batch.ts';
 import type { ParticipantSession, PublishedTrack, RoomSession } from '../events/store.ts';
 import type { LeaveReason, MediaEventParticipant } from '../platform/livekit/media-event.ts';
@@ -11,10 +10,6 @@ import { STREAM_ROLE } from '../usage/usage-rows.ts';
 /*
  * Changes of presence and the events that report them. The media server's own events and the comparison with the media
  * server use the same changes. Each event has a source id that identifies what happened, so that it is stored once.
- *
- * At most MOST_STARTS joins and publications of an identity are reported in a minute. The last of them says so
- * (`limitedUntil`); further ones are stored untold until the minute ends (`untoldUntil`). Then `tellLate` reports, late, what is
- * still there.
  */
 
 export type Changes = {
@@ -160,56 +155,6 @@ export async function returnNow(
   };
 }
 
-/**
- * Reports the join of somebody that was left out at first, and the tracks that are still published then: `listed` are those
- * of the media server. Not more of them at once than in a minute.
- */
-export async function tellLate(
-  presence: PresenceBatch,
-  participant: ParticipantSession,
-  { tracks: listed, now }: { readonly tracks: readonly { readonly sid: string }[]; readonly now: number },
-): Promise<readonly DomainEvent[]> {
-  const mayTell = ({ untoldUntil }: { readonly untoldUntil: number | null }): boolean =>
-    untoldUntil !== null && untoldUntil <= now;
-  const told = { ...participant, untoldUntil: null };
-  const joins = mayTell(participant);
-  if (joins) await presence.saveParticipant(told);
-  // Nobody's tracks are reported before the join.
-  else if (participant.untoldUntil !== null) return [];
-  const tracks = presence
-    .listPublished(participant.sid)
-    .filter((track) => mayTell(track) && listed.some(({ sid }) => sid === track.sid))
-    .slice(0, MOST_STARTS);
-  for (const track of tracks) presence.saveTrack({ ...track, untoldUntil: null });
-  const toTime = (occurredAt: number) => ({ occurredAt, isReconciled: false, isLate: true });
-  const joined = participantEvent('participant_joined', told, toTime(participant.joinedAt ?? now));
-  const published = tracks.map(({ track, publishedAt }) =>
-    trackEvent('track_published', told, { track: JSON.parse(track), ...toTime(publishedAt) }),
-  );
-  return [...(joins ? [joined] : []), ...published];
-}
-
-/**
- * Counts the start. It is left out (`untoldUntil`) when the identity had too many in this minute; the last one that is reported
- * has `limitedUntil`.
- */
-export function limitStart(
-  presence: PresenceBatch,
-  {
-    kind,
-    at,
-    ...starter
-  }: Pick<ParticipantSession, 'roomSid' | 'identity'> & {
-    readonly kind: 'joins' | 'tracks';
-    readonly at: number;
-  },
-): { readonly untoldUntil?: number; readonly limitedUntil?: number } {
-  const count = presence.countStart(kind, starter, at);
-  const until = toMinute(at) + MINUTE_MS;
-  if (count > MOST_STARTS) return { untoldUntil: until };
-  return count === MOST_STARTS ? { limitedUntil: until } : {};
-}
-
 export type TrackInfo = Readonly<Record<string, unknown>>;
 
 /** LiveKit's TrackInfo always has a sid. Returns an empty text for anything else. */
@@ -281,7 +226,7 @@ export function roomEvent(
   return { type, sourceId: `${type}:${session.sid}`, occurredAt, subject: {}, isReconciled };
 }
 
-function participantEvent(
+export function participantEvent(
   type: 'participant_joined' | 'participant_left',
   participant: ParticipantSession,
   { leaveReason, ...time }: EventTime & Telling & { readonly leaveReason?: LeaveReason | undefined },
@@ -297,8 +242,11 @@ function participantEvent(
     ...(leaveReason === undefined ? {} : { leaveReason }),
   };
   return {
-    ...{ type, sourceId: `${type}:${sid}`, subject: { participant: subject } },
-    ...{ isUntold: untoldUntil !== null, ...time },
+    type,
+    sourceId: `${type}:${sid}`,
+    subject: { participant: subject },
+    isUntold: untoldUntil !== null,
+    ...time,
   };
 }
 
@@ -311,7 +259,7 @@ export function toSession(info: MediaEventParticipant, roomSid: string, joinedAt
     roomSid,
     identity: info.identity,
     name: info.name,
-    role: toRole(info),
+    countsAs: toCountsAs(info),
     joinedAt: info.joinedAt ?? joinedAt,
     leftAt: null,
     untoldUntil: null,
@@ -321,26 +269,36 @@ export function toSession(info: MediaEventParticipant, roomSid: string, joinedAt
   };
 }
 
-function toRole({ isHidden, kind, isBlocked }: MediaEventParticipant): ParticipantSession['role'] {
+function toCountsAs({
+  isHidden,
+  kind,
+  isBlocked,
+}: MediaEventParticipant): ParticipantSession['countsAs'] {
   if (isHidden || SYSTEM_KINDS.includes(kind ?? '')) return 'machinery';
   return isBlocked ? 'blocked' : 'participant';
 }
 
 type Details = Pick<ParticipantSession, 'metadata' | 'accessRole'>;
 
-/** Metadata and role of the event are the newest, but some events do not have them. */
-export function mergeDetails({ metadata, role }: MediaEventParticipant, known: Details): Details {
-  return { metadata: metadata ?? known.metadata, accessRole: role ?? known.accessRole };
+/** Metadata and access role of the event are the newest, but some events do not have them. */
+export function mergeDetails({ metadata, accessRole }: MediaEventParticipant, known: Details): Details {
+  return { metadata: metadata ?? known.metadata, accessRole: accessRole ?? known.accessRole };
 }
 
-/** The session of a participant whom the media server lists. */
+/** Builds the session of a participant whom the media server lists. */
 export function buildSession(participant: Participant, roomSid: string): JoinedParticipant {
   const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
   // The list has milliseconds too, which are not part of the API.
   const joinedAt = Number(readMembers(participant).joinedAtMs) || Number(participant.joinedAt) * 1000;
   return toSession(
     {
-      ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
+      sid,
+      identity,
+      name,
+      kind,
+      joinedAt,
+      metadata,
+      accessRole: attributes['rtc.role'],
       keyId: attributes['rtc.key'],
       isHidden: permission?.hidden === true,
     },

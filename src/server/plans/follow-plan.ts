@@ -109,15 +109,15 @@ export async function removeUnplanned(
   { type, room, participant }: MediaEvent,
 ): Promise<void> {
   if (type !== 'participant_joined' || room === undefined || participant === undefined) return;
-  const { kind, isHidden, identity, role, admission } = participant;
+  const { kind, isHidden, identity, accessRole, admission } = participant;
   if (isHelper({ kind, permission: { hidden: isHidden } })) return;
   // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
   if (nameFault(room.name) !== undefined) return;
   try {
     const plan = await findPlan(room.name);
     if (plan === undefined) return;
-    const isKeptWaiting = role !== undefined && admission === undefined && mustWait(plan, role);
-    if (readEntryFrom(plan) <= clock.now() && !isKeptWaiting) return;
+    const mustStillWait = accessRole !== undefined && admission === undefined && mustWait(plan, accessRole);
+    if (readEntryFrom(plan) <= clock.now() && !mustStillWait) return;
     await mediaServer.removeParticipant(room.name, identity);
   } catch (err) {
     if (hasCode(err, 'participant-not-found')) return;

@@ -129,7 +129,7 @@ function sessionTables({ text, integer }: ColumnTypes): Statements {
       "roomSid" ${text} not null,
       "identity" ${text} not null,
       "name" ${text} not null,
-      "role" ${text} not null,
+      "countsAs" ${text} not null,
       "joinedAt" ${integer},
       "leftAt" ${integer},
       "metadata" ${text},

@@ -56,7 +56,7 @@ async function countPresent(
     select count(*) as count from (
       select 1 from "roomSessions" join "participantSessions" as present on present."roomSid" = "roomSessions".sid
       where "endedAt" is null and ${beginsWith(sql`"roomSessions".name`, rooms)} and "leftAt" is null
-        and role = 'participant' and "joinedAt" is not null
+        and "countsAs" = 'participant' and "joinedAt" is not null
         and not ("roomSessions".name = ${sanitizeText(except)} and identity = ${sanitizeText(identity)})
       limit ${limit}
     ) as found`.execute(db);
@@ -116,7 +116,7 @@ function listConnections(
     .selectFrom('participantSessions')
     .select(['sid', 'identity', 'name', 'accessRole', 'joinedAt', 'leftAt'])
     .where('roomSid', '=', sanitizeText(roomSid))
-    .where('role', '=', 'participant')
+    .where('countsAs', '=', 'participant')
     .where('joinedAt', 'is not', null)
     .$narrowType<{ joinedAt: number }>();
   if (after !== undefined) {
@@ -189,7 +189,7 @@ async function readConnections(
       : sql`and (identity, "joinedAt", sid) > (${after.identity}, ${after.joinedAt}, ${after.sid})`;
   const { rows } = await sql<Row>`
     select "roomSid", sid, identity, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
-    where "roomSid" ${rooms} and role = 'participant' and "joinedAt" is not null ${rest}
+    where "roomSid" ${rooms} and "countsAs" = 'participant' and "joinedAt" is not null ${rest}
     order by identity, "joinedAt", sid limit ${ROWS_AT_ONCE}`.execute(db);
   return rows;
 }

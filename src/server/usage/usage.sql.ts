@@ -186,7 +186,7 @@ async function readConnections(
   const read = (lasted: RawBuilder<unknown>) => sql`
     select "roomSid", identity, "joinedAt", "leftAt", "accessRole", "keyId", sid
     from ${sql.table('participantSessions')}
-    where "roomSid" ${dialect.oneOf(sids)} and ${lasted} and role = 'participant' and "joinedAt" is not null`;
+    where "roomSid" ${dialect.oneOf(sids)} and ${lasted} and "countsAs" = 'participant' and "joinedAt" is not null`;
   // Each part uses the index of rooms and departures.
   const { rows } = await sql<ConnectionRow>`
     ${read(sql`"leftAt" is null`)} union all ${read(sql`"leftAt" >= ${since}`)}

@@ -392,7 +392,7 @@ describe('recordings and streams', () => {
 });
 
 describe('a participant', () => {
-  const ada = person('ada', { metadata: '{"team":1}', role: 'host' });
+  const ada = person('ada', { metadata: '{"team":1}', accessRole: 'host' });
 
   it('joins with metadata and role, and leaves with the reason', async () => {
     await stage.receive(mediaEvent('participant_joined', { participant: ada }));

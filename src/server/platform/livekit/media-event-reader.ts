@@ -126,7 +126,7 @@ function toParticipant(info: ParticipantInfo, type: string): MediaEventParticipa
     joinedAt: toMilliseconds(info.joinedAtMs, info.joinedAt),
     // Events of tracks contain only sid and identity.
     metadata: info.joinedAt === 0n ? undefined : info.metadata,
-    role: info.attributes['rtc.role'],
+    accessRole: info.attributes['rtc.role'],
     keyId: info.attributes['rtc.key'],
     ...('rtc.admission' in info.attributes && { admission: info.attributes['rtc.admission'] }),
     ...('rtc.waiting' in info.attributes && { attributes: info.attributes }),

@@ -43,7 +43,7 @@ export type MediaEventParticipant = {
   readonly joinedAt: number | undefined;
   readonly metadata?: string | undefined;
   /** Role of the token with which the participant joined; undefined for tokens that another program issued. */
-  readonly role?: string | undefined;
+  readonly accessRole?: string | undefined;
   /** API key whose token the participant had; undefined for the root key and for another program. */
   readonly keyId?: string | undefined;
   /** The token with which the participant waited to be admitted; undefined for somebody who did not wait. */

@@ -148,7 +148,7 @@ function listPresent(db: Database, now: number): Promise<readonly BlockSubject[]
     .where('roomSessions.endedAt', 'is', null)
     .where('participantSessions.joinedAt', 'is not', null)
     .where('participantSessions.leftAt', 'is', null)
-    .where('participantSessions.role', 'in', ['participant', 'blocked'])
+    .where('participantSessions.countsAs', 'in', ['participant', 'blocked'])
     .where((row) => row.or([row('blocks.blockedUntil', 'is', null), row('blocks.blockedUntil', '>', now)]))
     .select(['blocks.room', 'blocks.identity'])
     .distinct()

@@ -371,7 +371,7 @@ async function markDue(db: Database, subject: string, now: number): Promise<numb
     : sql`substr(name, 1, ${[...name].length}) = ${name}`;
   // Somebody who is alone counts from now on.
   const present = sql`select count(*) from "participantSessions" where "roomSid" = "roomSessions".sid
-    and role = 'participant' and "leftAt" is null and "joinedAt" is not null`;
+    and "countsAs" = 'participant' and "leftAt" is null and "joinedAt" is not null`;
   const at = sql.lit(now);
   const { rows } = await sql`
     insert into "plannedRooms" (sid, room, "createdAt", "startedAt", "aloneSince", "dueAt")

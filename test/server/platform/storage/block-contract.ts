@@ -196,7 +196,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
         roomSid: 'RM_1',
         identity: sid,
         name: sid,
-        role: 'participant',
+        countsAs: 'participant',
         joinedAt: 1000,
         leftAt: null,
         metadata: null,
@@ -213,7 +213,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
           person('again', { identity: 'there' }),
           person('ended'),
           person('left', { leftAt: 1100 }),
-          person('recorder', { role: 'machinery' }),
+          person('recorder', { countsAs: 'machinery' }),
           person('free'),
           person('before', { roomSid: 'RM_0' }),
         ]);

@@ -19,7 +19,7 @@ const ROOM: RoomSession = {
   ...{ startedAt: 2, endedAt: null, sequence: 7, metadata: '{"at":1,"metadata":"é"}' },
 };
 const ADA: ParticipantSession = {
-  ...{ sid: 'PA_1', roomSid: 'RM_1', identity: 'ada', name: 'Ada', role: 'participant' },
+  ...{ sid: 'PA_1', roomSid: 'RM_1', identity: 'ada', name: 'Ada', countsAs: 'participant' },
   ...{ joinedAt: 10, leftAt: null, metadata: '{"team":"a"}', accessRole: null, untoldUntil: null },
   keyId: null,
 };

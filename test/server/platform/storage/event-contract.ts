@@ -564,7 +564,7 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
       await presence.saveParticipant(newParticipant('PA_only_left', { joinedAt: null, leftAt: 11 }));
       await presence.saveParticipant(newParticipant('PA_unknown', { joinedAt: null }));
       await presence.saveParticipant(newParticipant('PA_elsewhere', { roomSid: 'RM_2' }));
-      await presence.saveParticipant(newParticipant('PA_recorder', { role: 'machinery' }));
+      await presence.saveParticipant(newParticipant('PA_recorder', { countsAs: 'machinery' }));
       expect(await presence.countPresent('RM_1')).toBe(2);
       expect((await presence.listPresent('RM_1')).map((one) => one.sid)).toEqual(['PA_early', 'PA_late']);
       await presence.saveParticipant(newParticipant('PA_early', { joinedAt: 10, leftAt: 30 }));
@@ -590,7 +590,7 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
       const { presence } = store;
       const ada = newParticipant('PA_ada', { joinedAt: 10 });
       const bob = newParticipant('PA_bob', { joinedAt: 11, roomSid: 'RM_2', name: 'b\0' });
-      const recorder = newParticipant('PA_recorder', { roomSid: 'RM_2', role: 'machinery' });
+      const recorder = newParticipant('PA_recorder', { roomSid: 'RM_2', countsAs: 'machinery' });
       const unknown = newParticipant('PA_unknown', { roomSid: 'RM_2', joinedAt: null });
       await presence.saveParticipants([
         ada,
@@ -694,7 +694,7 @@ function newParticipant(sid: string, changes: Partial<ParticipantSession> = {}):
     roomSid: 'RM_1',
     identity: `identity of ${sid}`,
     name: 'Somebody',
-    role: 'participant',
+    countsAs: 'participant',
     joinedAt: 10,
     leftAt: null,
     metadata: null,

@@ -39,7 +39,7 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
       changes: Partial<ParticipantSession> = {},
     ) => {
       const sid = changes.sid ?? `PA_${identity}_${joinedAt}`;
-      const who = { sid, identity, name: identity, role: 'participant', roomSid: 'RM_1' } as const;
+      const who = { sid, identity, name: identity, countsAs: 'participant', roomSid: 'RM_1' } as const;
       const details = { joinedAt, leftAt, metadata: null, accessRole: null, untoldUntil: null };
       return store.presence.saveParticipant({ ...who, ...details, ...changes });
     };
@@ -74,7 +74,7 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
           sid: `PA_${n}`,
           identity: `p${n % 7}`,
           name: '',
-          role: 'participant',
+          countsAs: 'participant',
           roomSid: 'RM_1',
         } as const),
         ...{ joinedAt: 1000 + n * 10, leftAt: 1005 + n * 10 },
@@ -149,7 +149,7 @@ export function describeSessions(engine: string, prepare: () => Promise<TestData
 
     it('count no recorders, and nobody of whom only the end is known', async () => {
       await open('RM_1');
-      await stay('EG_1', [1000, 2000], { role: 'machinery' });
+      await stay('EG_1', [1000, 2000], { countsAs: 'machinery' });
       await stay('lost', [null, 2000]);
       expect(await figures()).toEqual([null, 0, 0, 0]);
       expect(await store.sessions.listConnections({ roomSid: 'RM_1', limit: 10 })).toEqual([]);

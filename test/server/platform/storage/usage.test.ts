@@ -29,7 +29,7 @@ describe('usage on PostgreSQL, between two statements of another instance,', () 
       roomSid: 'RM_1',
       identity: 'ada',
       name: '',
-      role: 'participant',
+      countsAs: 'participant',
       joinedAt: 1,
     } as const),
     ...{ leftAt: 1000, metadata: null, accessRole: 'host', untoldUntil: null },
@@ -68,7 +68,7 @@ describe('usage on PostgreSQL, between two statements of another instance,', () 
       interrupted('settleAt', async () => {
         others = await store.usage.settle(settle);
         // What it counted must not be deleted by an instance that knows less.
-        await store.presence.saveParticipant({ ...stay, role: 'machinery' });
+        await store.presence.saveParticipant({ ...stay, countsAs: 'machinery' });
       }),
     );
     expect([await late.settle(settle), others]).toEqual([0, 1]);
