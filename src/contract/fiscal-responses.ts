@@ -157,7 +157,10 @@ const KINDS: Partial<Readonly<Record<Fault['reason'], NonNullable<Validity['kind
 
 export function faultsResponse({ faults }: { readonly faults: readonly Fault[] }): Fault[] {
   return faults.map(({ reason, start, end, message, meant }) => ({
-    ...{ reason, start, end, message },
+    reason,
+    start,
+    end,
+    message,
     ...(meant === undefined ? {} : { meant }),
   }));
 }

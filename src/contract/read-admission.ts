@@ -28,8 +28,10 @@ export function readAdmission(
   const { roomId, token, url, expiresAt } = parseMembers(new TextDecoder().decode(payload));
   if ([roomId, token, url, expiresAt].some((member) => typeof member !== 'string')) return undefined;
   return {
-    ...{ roomId: String(roomId), token: String(token) },
-    ...{ url: String(url), expiresAt: String(expiresAt) },
+    roomId: String(roomId),
+    token: String(token),
+    url: String(url),
+    expiresAt: String(expiresAt),
   };
 }
 

@@ -129,7 +129,11 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
     const config = loadConfig(settings);
     if (media.kind !== 'external') await prepareRecordingFolder(config);
     await runService(options, {
-      ...{ config, settings, media, supervisor, releasePort: dev.releasePort },
+      config,
+      settings,
+      media,
+      supervisor,
+      releasePort: dev.releasePort,
       areCredentialsNew,
     });
   } finally {
@@ -260,7 +264,14 @@ async function findAddOns(options: DevOptions, started: StartedDev, log: Log): P
     if (name === 'recorder') {
       const { apiKey, apiSecret } = livekit;
       return await recorder({
-        ...{ environment: settings, dataDir, recordingDir, media, apiKey, apiSecret, supervisor, log },
+        environment: settings,
+        dataDir,
+        recordingDir,
+        media,
+        apiKey,
+        apiSecret,
+        supervisor,
+        log,
       });
     }
     await requireSpeech(name, config, settings);

@@ -48,7 +48,12 @@ export async function visitRoom(options: RoomVisitOptions): Promise<RoomClientEn
   const failed = new AbortController();
   const writer = await openWriter(options.listenTo, (error) => failed.abort(error));
   return await joinRoom(sdk, {
-    ...{ url, token, media, isLooped, writer, onNews },
+    url,
+    token,
+    media,
+    isLooped,
+    writer,
+    onNews,
     now: () => performance.now(),
     signal: AbortSignal.any([options.signal, failed.signal]),
   });

@@ -43,7 +43,13 @@ export function listModels(): readonly SpeechModel[] {
     const found = installed.get(name);
     const installedStatus = found?.isVerified === true ? 'installed' : 'unverified';
     return {
-      ...{ name, languages, licence, about, downloadBytes, diskBytes, accuracy },
+      name,
+      languages,
+      licence,
+      about,
+      downloadBytes,
+      diskBytes,
+      accuracy,
       ...findFigures(name),
       isVerifiable: isPackage === true || files !== undefined,
       status: found === undefined ? 'installable' : installedStatus,

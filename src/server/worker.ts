@@ -188,7 +188,10 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
   const { url, apiKey, apiSecret } = config.livekit;
   const tokenSigner = createTokenSigner(apiKey, apiSecret);
   const subscriber = await createRoomAudioSubscriber({
-    ...{ url, tokenSigner, clock, log },
+    url,
+    tokenSigner,
+    clock,
+    log,
     sampleRate: SAMPLE_RATE,
     program: LISTENER_PROGRAM,
   });

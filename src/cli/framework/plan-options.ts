@@ -178,8 +178,15 @@ export function readPlanSettings(input: Input, nowMs: number): PlanSettings {
   const { opensAt, closesAt, closingWarnings, vocabulary } = input;
   const { maxDuration, soloTimeout, earlyJoin, emptyTimeout, metadata, language, maxParticipants } = input;
   const settings = {
-    ...{ opensAt: opensAt?.(nowMs), closesAt: closesAt?.(nowMs) },
-    ...{ maxDuration, soloTimeout, earlyJoin, emptyTimeout, metadata, language, maxParticipants },
+    opensAt: opensAt?.(nowMs),
+    closesAt: closesAt?.(nowMs),
+    maxDuration,
+    soloTimeout,
+    earlyJoin,
+    emptyTimeout,
+    metadata,
+    language,
+    maxParticipants,
     lobby: input.lobby ? true : undefined,
     roles: input.roles && [...input.roles],
     closingWarnings: closingWarnings && [...closingWarnings],

@@ -225,7 +225,11 @@ async function getOwnKey(
   const { id, name, expiresAt } = key;
   const limits = await keyLimits.read(caller);
   return {
-    ...{ id, name, isRoot: false, scopes: [...scopes], rooms: rooms && [...rooms] },
+    id,
+    name,
+    isRoot: false,
+    scopes: [...scopes],
+    rooms: rooms && [...rooms],
     expiresAt: toInstant(expiresAt),
     limits,
   };
@@ -323,7 +327,11 @@ async function listAudit(
   const { rows, nextCursor } = await readEntries({ cursor, limit }, async (page) => {
     await auditWriter.flush();
     const records = await store.audit.list({
-      ...{ key, room, rooms: query.rooms, result, requestId },
+      key,
+      room,
+      rooms: query.rooms,
+      result,
+      requestId,
       since: since === undefined ? undefined : Date.parse(since),
       until: until === undefined ? undefined : Date.parse(until),
       before: page.after && { occurredAt: page.after.createdAt, id: page.after.id },

@@ -76,7 +76,9 @@ function withServer(
   const remote = createOpenaiEngine({ log }, config);
   if (Object.keys(config.models).length === 0) return remote;
   return createMixedEngine({
-    ...{ local, remote, localLanguages: Object.keys(config.models) },
+    local,
+    remote,
+    localLanguages: Object.keys(config.models),
     localAtOnce: localRecognitionsAtOnce(config.threads),
   });
 }

@@ -99,8 +99,12 @@ function countStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuil
   const rows = dialect.rows(
     starters.map((starter, number) => ({ ...starter, number, identity: sanitizeText(starter.identity) })),
     {
-      ...({ kind: 'text', roomSid: 'text', identity: 'text', participantSid: 'text' } as const),
-      ...({ minute: 'integer', number: 'integer' } as const),
+      kind: 'text' as const,
+      roomSid: 'text' as const,
+      identity: 'text' as const,
+      participantSid: 'text' as const,
+      minute: 'integer' as const,
+      number: 'integer' as const,
     },
   );
   return sql`(
@@ -149,19 +153,37 @@ const countTracks = sql`
 
 /** The columns of the records with their types. One that is forgotten does not compile: neither reads nor inserts would have it. */
 export const ROOM_TYPES: Required<RowColumns<RoomSession>> = {
-  ...{ sid: 'text', name: 'text', createdAt: 'integer', startedAt: 'integer', endedAt: 'integer' },
-  ...{ sequence: 'integer', metadata: 'text' },
+  sid: 'text',
+  name: 'text',
+  createdAt: 'integer',
+  startedAt: 'integer',
+  endedAt: 'integer',
+  sequence: 'integer',
+  metadata: 'text',
 };
 
 export const PARTICIPANT_TYPES: Required<RowColumns<ParticipantSession>> = {
-  ...{ sid: 'text', roomSid: 'text', identity: 'text', name: 'text', countsAs: 'text' },
-  ...{ joinedAt: 'integer', leftAt: 'integer', metadata: 'text', accessRole: 'text' },
-  ...{ untoldUntil: 'integer', keyId: 'text' },
+  sid: 'text',
+  roomSid: 'text',
+  identity: 'text',
+  name: 'text',
+  countsAs: 'text',
+  joinedAt: 'integer',
+  leftAt: 'integer',
+  metadata: 'text',
+  accessRole: 'text',
+  untoldUntil: 'integer',
+  keyId: 'text',
 };
 
 export const TRACK_TYPES: Required<RowColumns<PublishedTrack>> = {
-  ...{ sid: 'text', participantSid: 'text', roomSid: 'text', track: 'text', publishedAt: 'integer' },
-  ...{ unpublishedAt: 'integer', untoldUntil: 'integer' },
+  sid: 'text',
+  participantSid: 'text',
+  roomSid: 'text',
+  track: 'text',
+  publishedAt: 'integer',
+  unpublishedAt: 'integer',
+  untoldUntil: 'integer',
 };
 
 export const ROOM_COLUMNS = Object.keys(ROOM_TYPES) as (keyof RoomSession)[];

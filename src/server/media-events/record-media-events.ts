@@ -84,7 +84,11 @@ async function record(
       const event = { ...one, createdAt: placeInSecond(one.createdAt, one.receivedAt ?? deps.clock.now()) };
       const session = buildSession(event, sessions);
       const recorded = await recordOne(inTransaction, {
-        ...{ store, presence, appender, event, session },
+        store,
+        presence,
+        appender,
+        event,
+        session,
         closed: closed.get(event.room?.name ?? ''),
         plan: plans.get(event.room?.name ?? ''),
       });
@@ -246,7 +250,10 @@ async function recordOne(
     plan === undefined || told === undefined
       ? ended
       : await keepPlan(store, {
-          ...{ session: told, domainEvents: ended, plan, now },
+          session: told,
+          domainEvents: ended,
+          plan,
+          now,
           present: presence.countPresent(told.sid),
         });
   const domainEvents = [...followed, ...(await interpretEgress(deps, store, event))].map((one) =>

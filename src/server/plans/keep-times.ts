@@ -42,7 +42,11 @@ export type KeepTimesDeps = AppendEventsDeps<KeepStores> & {
 export function keepTimes(deps: KeepTimesDeps): DueLoop {
   const { store, clock, log } = deps;
   return startDueLoop<PlannedRoom>({
-    ...{ clock, log, changes: store.changes, topic: 'plannedRooms', rows: store.plannedRooms },
+    clock,
+    log,
+    changes: store.changes,
+    topic: 'plannedRooms',
+    rows: store.plannedRooms,
     atOnce: AT_ONCE,
     failureMessage: 'looking for rooms whose time has come failed; trying again',
     act: (claimed, run) => actOnRooms(deps, claimed, run),

@@ -34,7 +34,11 @@ type StartPlannedDeps = AppendEventsDeps<EventStores & RoomStores & RecordingSto
 export function startPlanned(deps: StartPlannedDeps): DueLoop {
   const { store, clock, log } = deps;
   return startDueLoop<PlannedStart>({
-    ...{ clock, log, changes: store.changes, topic: 'plannedStarts', rows: store.plannedStarts },
+    clock,
+    log,
+    changes: store.changes,
+    topic: 'plannedStarts',
+    rows: store.plannedStarts,
     atOnce: AT_ONCE,
     failureMessage: 'looking for what plans start failed; trying again',
     act: async ({ rows, now }, run) => {

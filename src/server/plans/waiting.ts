@@ -205,7 +205,11 @@ async function decide(
     for (const one of waiting) {
       const { person, tokenUntil } = one;
       const { decision, isNew } = await store.entryDecisions.decide({
-        ...{ waitingId: one.id, room: person.room, identity: person.identity, outcome, decidedAt: now },
+        waitingId: one.id,
+        room: person.room,
+        identity: person.identity,
+        outcome,
+        decidedAt: now,
         person: outcome === 'admitted' ? JSON.stringify(person) : null,
         keptUntil: Math.max(
           outcome === 'admitted' ? now + person.ttl * 1000 : now + DENIED_LONGER_MS,
@@ -229,7 +233,10 @@ function toEvent(
   const { identity, name, role, metadata } = person;
   const about = { sid, identity, name, role, ...(metadata === undefined ? {} : { metadata }) };
   return {
-    ...{ type, sourceId: `${type}:${id}`, occurredAt, isReconciled: false },
+    type,
+    sourceId: `${type}:${id}`,
+    occurredAt,
+    isReconciled: false,
     subject: { participant: { ...about, waitingSince: new Date(since).toISOString() } },
   };
 }

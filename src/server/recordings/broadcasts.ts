@@ -337,7 +337,11 @@ function toBroadcast(row: Recording): Broadcast {
     sizeBytes: row.sizeBytes,
     error: row.error,
     urls: readOutputs(row).streams.map(({ id, url, state, since, error, retries }) => ({
-      ...{ urlId: id, url, state, error, retries },
+      urlId: id,
+      url,
+      state,
+      error,
+      retries,
       since: new Date(since).toISOString(),
     })),
     hls: toHls(row),

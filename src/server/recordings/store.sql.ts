@@ -104,8 +104,13 @@ function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Rec
   return db
     .updateTable('recordings')
     .set({
-      ...{ roomSid: roomSid ?? null, filepath, bucket, recordTracks },
-      ...{ claimOwner: owner, claimUntil, createdAt: now },
+      roomSid: roomSid ?? null,
+      filepath,
+      bucket,
+      recordTracks,
+      claimOwner: owner,
+      claimUntil,
+      createdAt: now,
     })
     .where('id', '=', from.id)
     .where('status', '=', 'starting')

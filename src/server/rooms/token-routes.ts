@@ -165,7 +165,11 @@ function toPerson(deps: IssueTokenDeps, request: TokenRequest, caller: Caller | 
   if (canPublishSources !== undefined && !ROLE_GRANTS[role].grants.canPublish)
     throw fieldError('#/canPublishSources', `must be left out: a ${role} does not publish`);
   return {
-    ...{ room, identity, name, role, canPublishSources },
+    room,
+    identity,
+    name,
+    role,
+    canPublishSources,
     ttl: lifetime(deps, request),
     metadata: metadata === undefined ? undefined : metadataText(metadata),
     // Usage is counted by key. The root key is the one without an attribute.
@@ -188,7 +192,12 @@ export function signToken(
   const issuedAt = Math.floor(clock.now() / 1000);
   const expiresAt = Math.min(issuedAt + ttl, readLastSecond(plan));
   const token = tokenSigner.sign({
-    ...{ room, identity, name, metadata, issuedAt, expiresAt },
+    room,
+    identity,
+    name,
+    metadata,
+    issuedAt,
+    expiresAt,
     attributes: {
       ...toRoleAttributes(role),
       ...(keyId === undefined ? {} : { 'rtc.key': keyId }),
@@ -234,7 +243,11 @@ async function issueWaitingToken(deps: IssueTokenDeps, person: TokenPerson, room
   const issuedAt = Math.floor(clock.now() / 1000);
   const expiresAt = Math.min(issuedAt + person.ttl, readLastSecond(room.plan));
   const token = tokenSigner.sign({
-    ...{ identity: person.identity, name: '', metadata: person.metadata, issuedAt, expiresAt },
+    identity: person.identity,
+    name: '',
+    metadata: person.metadata,
+    issuedAt,
+    expiresAt,
     room: waitingRoomName(person.room),
     attributes: toWaitingAttributes({ id, person, expiresAt }),
     grants: WAITING_GRANTS,

@@ -92,7 +92,11 @@ export function readWaiting(waitingRoom: string, record: WaitingRecord): Waiting
     return undefined;
   if (role === undefined || name === undefined || typeof ttl !== 'number') return undefined;
   const person: TokenPerson = {
-    ...{ room, identity, name, role, ttl },
+    room,
+    identity,
+    name,
+    role,
+    ttl,
     ...(metadata === undefined || metadata === '' ? {} : { metadata }),
     ...(canPublishSources === undefined ? {} : { canPublishSources: readTexts(canPublishSources) }),
     ...(typeof keyId === 'string' ? { keyId } : {}),

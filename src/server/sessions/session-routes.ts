@@ -206,7 +206,10 @@ function toParticipant(
   now: number,
 ) {
   return {
-    ...{ sid, identity, name, role: accessRole },
+    sid,
+    identity,
+    name,
+    role: accessRole,
     joinedAt: new Date(joinedAt).toISOString(),
     leftAt: toInstant(leftAt),
     durationMs: Math.max(0, (leftAt ?? now) - joinedAt),
@@ -217,7 +220,10 @@ function toTranscription(transcription: Transcription): SessionTranscription {
   const { id, kind, egressId, status, language, createdAt, endedAt } = transcription;
   return {
     transcriptionId: id,
-    ...{ kind, recordingId: egressId, status, language },
+    kind,
+    recordingId: egressId,
+    status,
+    language,
     startedAt: new Date(createdAt).toISOString(),
     endedAt: toInstant(endedAt),
   };

@@ -99,7 +99,11 @@ async function withFigures(
   return sessions.map(({ sid, name, createdAt, startedAt, endedAt, metadata }) => {
     const known = figures.get(sid);
     return {
-      ...{ sid, name, createdAt, endedAt, metadata },
+      sid,
+      name,
+      createdAt,
+      endedAt,
+      metadata,
       startedAt: known?.firstJoinedAt ?? startedAt,
       totalParticipants: known?.totalParticipants ?? 0,
       peakParticipants: known?.peakParticipants ?? 0,

@@ -81,7 +81,9 @@ export function segmentMethods(connection: Connection): SegmentMethods {
         group by identity order by identity`.execute(db);
       // PostgreSQL counts in bigint, which arrives as text.
       return rows.map(({ identity, segments, doubtful }) => ({
-        ...{ identity, segments: Number(segments), doubtful: Number(doubtful) },
+        identity,
+        segments: Number(segments),
+        doubtful: Number(doubtful),
       }));
     },
     countSegments: async (id) => {

@@ -130,7 +130,10 @@ export async function startHeartbeat(deps: HeartbeatDeps): Promise<Heartbeat> {
 
 async function beat({ store, clock, kind, workerId, languages, failedModels }: HeartbeatDeps): Promise<void> {
   await store.transcriptions.beat({
-    ...{ kind, workerId, aliveUntil: clock.now() + ALIVE_MS },
-    ...{ languages: languages(), failedModels: failedModels() },
+    kind,
+    workerId,
+    aliveUntil: clock.now() + ALIVE_MS,
+    languages: languages(),
+    failedModels: failedModels(),
   });
 }

@@ -255,7 +255,12 @@ async function searchTranscripts(
 ): Promise<TranscriptHitList> {
   const { limit, cursor } = asked;
   const page = {
-    ...{ text, room, rooms, egressId, language, limit },
+    text,
+    room,
+    rooms,
+    egressId,
+    language,
+    limit,
     since: readInstant(asked.since),
     until: readInstant(asked.until),
     before: cursor === undefined ? undefined : positions.decode(cursor)[0],

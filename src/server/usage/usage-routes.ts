@@ -136,8 +136,21 @@ function rangeError(parameter: string, detail: string): ServiceError {
 }
 
 const NOTHING: UsageSums = {
-  ...{ group: '', participant: 0, host: 0, moderator: 0, participantRole: 0, viewer: 0, room: 0 },
-  ...{ recording: 0, transcription: 0, broadcast: 0, ingress: 0, peak: 0, bytes: 0, lastDay: 0, isFinal: 1 },
+  group: '',
+  participant: 0,
+  host: 0,
+  moderator: 0,
+  participantRole: 0,
+  viewer: 0,
+  room: 0,
+  recording: 0,
+  transcription: 0,
+  broadcast: 0,
+  ingress: 0,
+  peak: 0,
+  bytes: 0,
+  lastDay: 0,
+  isFinal: 1,
 };
 
 function toFigures(sums: UsageSums, now: number): UsageFigures {
@@ -174,8 +187,14 @@ const EXAMPLE: UsageLine = {
   group: '2026-11-01',
   participantMinutes: 61.5,
   participantMinutesByRole: { host: 31.5, moderator: 0, participant: 30, viewer: 0, other: 0 },
-  ...{ roomMinutes: 31.5, recordedMinutes: 28.25, transcribedMinutes: 28.25, broadcastMinutes: 0 },
-  ...{ ingressMinutes: 0, peakParticipants: 2, recordingBytes: 48_211_034, isFinal: true },
+  roomMinutes: 31.5,
+  recordedMinutes: 28.25,
+  transcribedMinutes: 28.25,
+  broadcastMinutes: 0,
+  ingressMinutes: 0,
+  peakParticipants: 2,
+  recordingBytes: 48_211_034,
+  isFinal: true,
 };
 
 function csvResponse({ by, usage, nextCursor }: Usage): RouteResponse {

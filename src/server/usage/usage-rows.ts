@@ -141,7 +141,9 @@ function recordingUsage(
   const parts = splitByDay(startedAt, startedAt + durationMs);
   return parts.map(({ day, from, to }, index) => ({
     ...toRow(place, { kind: 'recording', sourceId: egressId }),
-    ...{ day, ms: to - from, bytes: index === parts.length - 1 ? sizeBytes : 0 },
+    day,
+    ms: to - from,
+    bytes: index === parts.length - 1 ? sizeBytes : 0,
   }));
 }
 
@@ -154,7 +156,8 @@ function broadcastUsage(
   if (startedAt === null || status === 'aborted') return [];
   return splitByDay(Date.parse(startedAt), stoppedAt).map(({ day, from, to }) => ({
     ...toRow(place, { kind: 'broadcast', sourceId: broadcastId }),
-    ...{ day, ms: to - from },
+    day,
+    ms: to - from,
   }));
 }
 

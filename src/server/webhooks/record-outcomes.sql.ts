@@ -138,7 +138,11 @@ function moves(
     log: appendToLog(rows.get(attempt.deliveryId)?.log ?? null, attempt),
   }));
   return dialect.rows(listed, {
-    ...{ id: 'text', state: 'text', dueAt: 'integer', endedAt: 'integer', log: 'text' },
+    id: 'text',
+    state: 'text',
+    dueAt: 'integer',
+    endedAt: 'integer',
+    log: 'text',
   });
 }
 

@@ -24,7 +24,9 @@ export async function readCaptions(context: Context, recordingId: string): Promi
   const { signal } = context.io;
   const captions: Captions[] = [];
   for await (const { transcriptionId, language } of client.transcriptions.all({
-    ...{ recordingId, status: 'completed', signal },
+    recordingId,
+    status: 'completed',
+    signal,
   })) {
     captions.push({ language, srt: await client.transcriptions.text(transcriptionId, 'srt', { signal }) });
   }

@@ -179,8 +179,11 @@ const install = defineCommand({
     const status = createDownloadStatus(terminal);
     try {
       await stt.install(name, {
-        ...{ from, acceptUnverified: isAccepted, signal: io.signal },
-        ...{ onProgress: status.step, onBytes: status.bytes },
+        from,
+        acceptUnverified: isAccepted,
+        signal: io.signal,
+        onProgress: status.step,
+        onBytes: status.bytes,
       });
     } catch (error) {
       if (io.signal.aborted)

@@ -75,7 +75,9 @@ function searchTerms(source: TableSource): AddedColumn {
     compute: (...values) => {
       const [text, language, transcriptionId, startedAt] = values;
       const terms = indexedTerms({
-        ...{ text: String(text), language: String(language), startedAt: Number(startedAt) },
+        text: String(text),
+        language: String(language),
+        startedAt: Number(startedAt),
         room: rooms.get(String(transcriptionId)) ?? '',
       });
       return vectorText(terms);

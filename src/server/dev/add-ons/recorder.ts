@@ -107,7 +107,10 @@ function command(
   }
   const args = ['run', '--rm', '--network', 'host', '--env', 'EGRESS_CONFIG_BODY'];
   return {
-    ...{ name, program: path, env, stop: STOP },
+    name,
+    program: path,
+    env,
+    stop: STOP,
     args: [...args, '--volume', `${recordingDir}:${recordingDir}`, program.image],
   };
 }

@@ -90,7 +90,10 @@ function buildFastifySchema({ operationId, tag, summary, description, ...route }
       : { description, ...schema },
   ]);
   return {
-    ...{ operationId, tags: [tag], summary, ...(description === undefined ? {} : { description }) },
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
     ...(route.params === undefined ? {} : { params: route.params }),
     querystring: route.query ?? NO_PARAMETERS,
     ...(route.body === undefined ? {} : { body: route.body }),
@@ -228,7 +231,10 @@ function readInput(
     );
   }
   return {
-    ...{ params: request.params, query: request.query, body: request.body, caller: request.caller },
+    params: request.params,
+    query: request.query,
+    body: request.body,
+    caller: request.caller,
     raw: { method: request.method, body: request.rawBody, headers: request.headers },
   };
 }
@@ -340,7 +346,12 @@ async function recordingRequest(
   const record = (outcome: Outcome): void => {
     const { method, path } = route;
     recorder.writer.record({
-      ...{ occurredAt, keyId, method, path, address: cutAddress(ip, STORED_BITS), requestId: request.id },
+      occurredAt,
+      keyId,
+      method,
+      path,
+      address: cutAddress(ip, STORED_BITS),
+      requestId: request.id,
       ...outcome,
     });
   };

@@ -95,7 +95,9 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
     const contents = { version: deps.version, guides, groups: groupOperations(document) };
     const operations = contents.groups.flatMap((group) => group.operations);
     return {
-      ...{ document, contents, samples: allSamples(allRoutes(), basePath) },
+      document,
+      contents,
+      samples: allSamples(allRoutes(), basePath),
       operations: new Map(operations.map((operation) => [operation.id, operation])),
     };
   });

@@ -236,7 +236,10 @@ export function placeWords(
   if (words === undefined || words.length === 0) return {};
   const at = (seconds: number): number => startedAt + Math.round(seconds * 1000);
   const placed = words.map(({ text, start, end, confidence }) => ({
-    ...{ text, startedAt: at(start), endedAt: at(end), confidence },
+    text,
+    startedAt: at(start),
+    endedAt: at(end),
+    confidence,
   }));
   return { words: placed };
 }

@@ -171,7 +171,9 @@ const whisper: Family = ({ parts: { encoder, decoder }, metadata }) => {
     // Without a language the model detects it first.
     modelConfig: (language) => ({
       whisper: {
-        ...{ encoder, decoder, task: 'transcribe' },
+        encoder,
+        decoder,
+        task: 'transcribe',
         language: isMultilingual && language !== AUTO ? language : '',
       },
     }),

@@ -217,7 +217,10 @@ class LiveWorker {
     const at = clock.monotonic();
     if (this.#rooms.size >= MAX_ROOMS || this.#queue.waiting >= MAX_WAITING_FINALS) return ROUND_PAUSE_MS;
     const claimed = await store.transcriptions.claimLive({
-      ...{ owner, now, leaseUntil: now + LIVE_LEASE_MS, limit: 1 },
+      owner,
+      now,
+      leaseUntil: now + LIVE_LEASE_MS,
+      limit: 1,
       supports: (language) => engine.supports(language),
       ...(this.#holdsSuspect() ? { attemptsBelow: SUSPECT_LOSSES } : {}),
     });

@@ -83,7 +83,10 @@ class RoomTranscriber {
   async stay(signal: AbortSignal): Promise<void> {
     const { id: transcriptionId, room } = this.#transcription;
     await stayInRoom(this.#deps, {
-      ...{ room, identity: agentIdentity(transcriptionId), isHeld: this.#isHeld, signal },
+      room,
+      identity: agentIdentity(transcriptionId),
+      isHeld: this.#isHeld,
+      signal,
       fields: { transcriptionId },
       onTrack: (track) => void this.#transcribeTrack(track),
       onConnection: (connection) => {

@@ -118,7 +118,8 @@ function moonshineModels(): readonly CatalogueModel[] {
     ...[['tiny', 'ko', 'Korean', 72_400_000] as const, ['base', 'uk', 'Ukrainian', 141_600_000] as const],
     ...[['base', 'vi', 'Vietnamese', 141_600_000] as const, ['base', 'zh', 'Chinese', 141_600_000] as const],
   ].map(([size, language, name, diskBytes]) => ({
-    ...{ ...MOONSHINE, diskBytes },
+    ...MOONSHINE,
+    diskBytes,
     name: `moonshine-${size}-${language}`,
     languages: [language],
     licence: MOONSHINE_LICENCE,
@@ -127,7 +128,10 @@ function moonshineModels(): readonly CatalogueModel[] {
     accuracy: 'https://github.com/moonshine-ai/moonshine',
   }));
   const english = {
-    ...{ ...MOONSHINE, name: 'moonshine-base-en', languages: ['en'], licence: 'MIT' },
+    ...MOONSHINE,
+    name: 'moonshine-base-en',
+    languages: ['en'],
+    licence: 'MIT',
     diskBytes: 141_600_000,
     about: 'Moonshine base, English: more accurate than tiny, slower',
     archive: 'sherpa-onnx-moonshine-base-en-quantized-2026-02-27.tar.bz2',
@@ -146,12 +150,18 @@ function whisperModels(): readonly CatalogueModel[] {
     ['large-v3', 'the most accurate and slowest, for recordings', 1_777_000_000],
   ];
   const multilingual = sizes.map(([size, about, diskBytes]) => ({
-    ...{ ...WHISPER, name: `whisper-${size}`, languages: WHISPER_LANGUAGES, diskBytes },
+    ...WHISPER,
+    name: `whisper-${size}`,
+    languages: WHISPER_LANGUAGES,
+    diskBytes,
     about: `OpenAI Whisper ${size}, 99 languages: ${about}`,
     archive: `sherpa-onnx-whisper-${size}.tar.bz2`,
   }));
   const english = (['tiny', 'base', 'small', 'medium'] as const).map((size) => ({
-    ...{ ...WHISPER, name: `whisper-${size}.en`, languages: ['en'], diskBytes: null },
+    ...WHISPER,
+    name: `whisper-${size}.en`,
+    languages: ['en'],
+    diskBytes: null,
     about: `OpenAI Whisper ${size}, English only`,
     archive: `sherpa-onnx-whisper-${size}.en.tar.bz2`,
   }));
@@ -198,7 +208,10 @@ function zipformerModels(): readonly CatalogueModel[] {
       accuracy: 'https://huggingface.co/alphacep/vosk-model-small-ru',
     },
     {
-      ...{ ...common, name: 'zipformer-th', languages: ['th'], diskBytes: 157_700_000 },
+      ...common,
+      name: 'zipformer-th',
+      languages: ['th'],
+      diskBytes: 157_700_000,
       about: 'Zipformer of GigaSpeech 2, Thai: fast',
       archive: 'sherpa-onnx-zipformer-thai-2024-06-20.tar.bz2',
       accuracy: 'https://arxiv.org/abs/2406.11546',

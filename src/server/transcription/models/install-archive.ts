@@ -69,7 +69,10 @@ export async function installArchive(
     if (!isVerified) await lockDigest(folder, model.name, digest);
     const { languages, licence } = model;
     const about = {
-      ...{ languages, licence, isVerified, sha256: digest },
+      languages,
+      licence,
+      isVerified,
+      sha256: digest,
       ...(model.files === undefined ? {} : { files: Object.keys(model.files) }),
     };
     await writeFile(join(files, 'model.json'), `${JSON.stringify(about, null, 2)}\n`);

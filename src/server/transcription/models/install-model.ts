@@ -95,8 +95,12 @@ export async function installModel(name: string, options: InstallOptions): Promi
     const steps = { onStep: onProgress, onBytes: options.onBytes ?? (() => {}), tryModel };
     const { acceptUnverified = false } = options;
     await installArchive(model, {
-      ...{ folder, from, acceptUnverified, clock: systemClock },
-      ...{ ...steps, signal: signal ?? new AbortController().signal },
+      folder,
+      from,
+      acceptUnverified,
+      clock: systemClock,
+      ...steps,
+      signal: signal ?? new AbortController().signal,
     });
   }
   return join(folder, name);

@@ -123,7 +123,9 @@ const ERROR_RATES: Readonly<Record<string, readonly ErrorRate[]>> = {
   'sense-voice': [
     libriSpeech(3.13, `${TRANSCRIBE_CPP}/sensevoice-small.md`),
     {
-      ...{ percent: 10.2, unit: 'characters', test: 'FLEURS (Mandarin)' },
+      percent: 10.2,
+      unit: 'characters',
+      test: 'FLEURS (Mandarin)',
       source: `${TRANSCRIBE_CPP}/sensevoice-small.md`,
     },
   ],
@@ -151,19 +153,25 @@ const ERROR_RATES: Readonly<Record<string, readonly ErrorRate[]>> = {
   ],
   'zipformer-ko': [
     {
-      ...{ percent: 10.6, unit: 'characters', test: 'KsponSpeech eval_clean' },
+      percent: 10.6,
+      unit: 'characters',
+      test: 'KsponSpeech eval_clean',
       source: `${ICEFALL}/ksponspeech/ASR/RESULTS.md`,
     },
   ],
   'zipformer-ru': [
     {
-      ...{ percent: 6.2, unit: 'words', test: 'Common Voice' },
+      percent: 6.2,
+      unit: 'words',
+      test: 'Common Voice',
       source: 'https://huggingface.co/alphacep/vosk-model-ru',
     },
   ],
   'zipformer-small-ru': [
     {
-      ...{ percent: 9.8, unit: 'words', test: 'Common Voice' },
+      percent: 9.8,
+      unit: 'words',
+      test: 'Common Voice',
       source: 'https://huggingface.co/alphacep/vosk-model-small-ru',
     },
   ],

@@ -38,7 +38,8 @@ export function createSoundBox(encryptionKeys: readonly [Buffer, ...Buffer[]]): 
   return {
     seal: (samples, place) =>
       splitSeconds(samples).map((second, part) => ({
-        ...{ keyId, part },
+        keyId,
+        part,
         sealed: encrypt(current, toBytes(second), associatedData(place, part)),
       })),
     canOpen: (id) => byId.has(id),

@@ -150,7 +150,8 @@ class TurnWorker {
     log.info({ recordingId }, 'listening to a room that is recorded');
     const lease = { renewedAt: at, isRefused: false };
     const listening = listenToRoom(this.#deps, {
-      ...{ recording, owner },
+      recording,
+      owner,
       isHeld: () => clock.monotonic() - lease.renewedAt < LEASE_MS,
       onRefused: () => {
         lease.isRefused = true;
@@ -221,7 +222,10 @@ function listenToRoom(deps: ListenDeps, settings: ListenSettings): Listening {
   const ending = new AbortController();
   const { signal } = ending;
   const staying = stayInRoom(deps, {
-    ...{ room, identity: `stt-turns-${recordingId}`, isHeld: settings.isHeld, signal },
+    room,
+    identity: `stt-turns-${recordingId}`,
+    isHeld: settings.isHeld,
+    signal,
     fields: { recordingId },
     onTrack: (track) => void tracks.listen(track),
   });

@@ -118,7 +118,10 @@ function addTurns(
   turns: readonly DetectedTurn[],
 ): Promise<boolean> {
   const rows = turns.map(({ identity, name, trackId, startedAt, endedAt }) => ({
-    ...{ recordingId, trackId, startedAt, endedAt },
+    recordingId,
+    trackId,
+    startedAt,
+    endedAt,
     identity: sanitizeText(identity),
     name: name && sanitizeText(name),
   }));

@@ -132,7 +132,10 @@ type Draft = {
 };
 
 const EMPTY: Draft = {
-  ...{ name: '', scopes: ['read'], prefixes: '', days: '' },
+  name: '',
+  scopes: ['read'],
+  prefixes: '',
+  days: '',
   limits: {
     webhooks: '',
     plans: '',

@@ -287,7 +287,9 @@ async function findPeople(rooms: readonly string[]): Promise<People> {
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const types = ['participant_joined', 'participant_left'] as const;
     const { events, nextCursor } = await client.events.list({
-      ...{ types, order: 'newest', limit: EVENTS_OF_PAGE },
+      types,
+      order: 'newest',
+      limit: EVENTS_OF_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
     for (const event of events) {

@@ -251,7 +251,9 @@ export function addFunctions(database: DatabaseSync): void {
   database.function('indexedTerms', { deterministic: true, varargs: true }, (...values) => {
     const [text, language, room, startedAt] = values;
     return indexedTerms({
-      ...{ text: String(text), language: String(language), room: String(room ?? '') },
+      text: String(text),
+      language: String(language),
+      room: String(room ?? ''),
       startedAt: Number(startedAt),
     }).join(' ');
   });

@@ -124,7 +124,8 @@ async function readBody(response: Response): Promise<string> {
     }
   } catch (cause) {
     throw new ServiceError('media-server-unavailable', 'The response of the speech server broke off.', {
-      ...{ cause, retryable: true },
+      cause,
+      retryable: true,
     });
   }
   if (length <= MAX_RESPONSE_BYTES) return text;
