@@ -187,7 +187,7 @@ async function watchReader(io: Io): Promise<ReaderWatch | undefined> {
   return await module.watchReader(io);
 }
 
-/** Whether a response without the service's mark lacks the shape that the command expects. */
+/** Returns whether a response without the service's mark lacks the shape that the command expects. */
 function isOfAnotherService({ unmarked }: SeenResponses, result: Result, fields: Fields): boolean {
   if (unmarked === undefined) return false;
   if (result.kind === 'done') return unmarked.status !== 204;

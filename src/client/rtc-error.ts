@@ -116,7 +116,7 @@ function codeOfStatus(status: number): ErrorCode | ClientErrorCode {
   return CODE_OF_STATUS[status] ?? 'unexpected-answer';
 }
 
-/** Whether a parsed body is problem details rather than some other JSON. */
+/** Returns whether a parsed body is problem details rather than some other JSON. */
 export function isProblem(value: unknown): value is Problem {
   if (typeof value !== 'object' || value === null) return false;
   const { type, title, status, detail } = value as Partial<Record<keyof Problem, unknown>>;

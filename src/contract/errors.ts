@@ -165,7 +165,7 @@ export function errorCodeOfType(type: string): ErrorCode | undefined {
   return Object.hasOwn(PROBLEMS, slug) ? (slug as ErrorCode) : undefined;
 }
 
-/** Whether the problem type belongs to this service, in this version or another one. */
+/** Returns whether the problem type belongs to this service, in this version or another one. */
 export function isOwnType(type: string): boolean {
   return type.startsWith(TYPE_PREFIX);
 }
@@ -228,7 +228,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Whether the error is ours, with one of these codes. */
+/** Returns whether the error is ours, with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ServiceError {
   return error instanceof ServiceError && codes.includes(error.code);
 }

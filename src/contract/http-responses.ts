@@ -115,7 +115,7 @@ class InterimHeads {
 /** Longer addresses are cut, because the receiver chooses them. */
 const MAX_SHOWN = 200;
 
-/** Whether a status asks the caller to send the request to another address. */
+/** Returns whether a status asks the caller to send the request to another address. */
 export function isRedirect(statusCode: number): boolean {
   return [301, 302, 303, 307, 308].includes(statusCode);
 }

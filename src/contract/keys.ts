@@ -37,7 +37,9 @@ export const PREFIX_ENDS = '-_.:/';
 /** Beginnings of names of rooms. */
 export type RoomPrefixes = readonly string[];
 
-/** Whether the name of a room begins with one of the prefixes. Without prefixes every room is meant, and no room too. */
+/**
+ * Returns whether the name of a room begins with one of the prefixes. Without prefixes every room is meant, and no room too.
+ */
 export function isOfRooms(room: string | null | undefined, prefixes: RoomPrefixes | undefined): boolean {
   if (prefixes === undefined) return true;
   return typeof room === 'string' && prefixes.some((prefix) => room.startsWith(prefix));

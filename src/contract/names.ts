@@ -76,8 +76,8 @@ export function instantSchema(description: string) {
 }
 
 /**
- * Whether the text has more than `maxBytes` bytes of UTF-8. A UTF-16 code unit takes one to three bytes, so that few texts
- * need to be encoded.
+ * Returns whether the text has more than `maxBytes` bytes of UTF-8. A UTF-16 code unit takes one to three bytes, so that few
+ * texts need to be encoded.
  */
 export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;

@@ -9,12 +9,12 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether the certificate is not trusted, which NODE_EXTRA_CA_CERTS can change. */
+/** Returns whether the certificate is not trusted, which NODE_EXTRA_CA_CERTS can change. */
 export function isUntrustedCertificate(code: string): boolean {
   return UNTRUSTED.has(code);
 }
 
-/** Whether the certificate or the handshake is not valid, for whatever reason. */
+/** Returns whether the certificate or the handshake is not valid, for whatever reason. */
 export function isTlsError(code: string): boolean {
   return UNTRUSTED.has(code) || /^(?:CERT|ERR_TLS|ERR_SSL|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code);
 }

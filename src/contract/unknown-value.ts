@@ -1,6 +1,6 @@
 /* Checked access to external values, such as parsed JSON and caught errors. */
 
-/** Whether a value is an object and not an array. */
+/** Returns whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

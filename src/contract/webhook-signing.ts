@@ -46,13 +46,14 @@ export function signStandard(
   return `v1,${mac.digest('base64')}`;
 }
 
-/** Whether the specified signature is that of the body, compared in constant time. */
+/** Returns whether the specified signature is that of the body, compared in constant time. */
 export function isBodySignatureValid(body: string | Uint8Array, signature: string, secret: string): boolean {
   return isEqual(signature, signBody(body, secret));
 }
 
 /**
- * Whether one of the Standard Webhooks signatures of the header is that of the message. The caller checks the timestamp.
+ * Returns whether one of the Standard Webhooks signatures of the header is that of the message. The caller checks the
+ * timestamp.
  */
 export function isStandardSignatureValid(message: StandardMessage, header: string, secret: string): boolean {
   const expected = signStandard(message, secret);

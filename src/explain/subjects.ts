@@ -40,7 +40,7 @@ const AROUND_MS = 60_000;
 
 type Subject = { readonly kind: SubjectKind; readonly id: string };
 
-/** Why there is nothing to explain, and how to find what there is. */
+/** Says why there is nothing to explain, and how to find what there is. */
 type Missing = { readonly missing: string; readonly next: string };
 
 /** Explains what happened to a room, recording, delivery or request, how it is now, and what to do next. */

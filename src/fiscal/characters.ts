@@ -41,17 +41,17 @@ export const MONTHS: Uint8Array = (() => {
   return months;
 })();
 
-/** Whether the character is a letter from A to Z, of either case. */
+/** Returns whether the character is a letter from A to Z, of either case. */
 export const isLetter = (character: number): boolean => ((AT_ODD[character] ?? NO_LETTER) & NO_LETTER) === 0;
 
-/** Whether the character is a digit, or a letter that replaces one. */
+/** Returns whether the character is a digit, or a letter that replaces one. */
 export const isDigitOrSubstitute = (character: number): boolean =>
   ((AT_ODD[character] ?? NO_DIGIT) & NO_DIGIT) === 0;
 
 /** Returns the digit of a digit or its substitute; 0 for anything else. */
 export const toDigit = (character: number): number => ((AT_ODD[character] ?? 0) >> DIGIT_SHIFT) & 15;
 
-/** Whether the character is a letter from A to Z or a digit. */
+/** Returns whether the character is a letter from A to Z or a digit. */
 export const isAlphanumeric = (character: number): boolean =>
   isLetter(character) || (character >= 48 && character <= 57);
 

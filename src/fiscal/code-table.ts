@@ -41,7 +41,7 @@ export const codeKind = (slot: number): number => {
   return kind === NOT_UNPACKED ? unpackedKind(slot) : kind;
 };
 
-/** Whether a known code was in force on the date; an undated code always is. */
+/** Returns whether a known code was in force on the date; an undated code always is. */
 export const isInForce = (slot: number, date: number): boolean => {
   if (codeKind(slot) === UNKNOWN_CODE || date < intAt(starts, slot) || date > intAt(ends, slot)) return false;
   if (kinds[slot] !== SEVERAL_SPANS) return true;
@@ -49,7 +49,7 @@ export const isInForce = (slot: number, date: number): boolean => {
   return several !== undefined && isInOneSpan(several, date);
 };
 
-/** Whether a known code, which is not undated, ended before the date and never returned. */
+/** Returns whether a known code, which is not undated, ended before the date and never returned. */
 export const endedBefore = (slot: number, date: number): boolean =>
   codeKind(slot) !== UNKNOWN_CODE && date > intAt(ends, slot);
 

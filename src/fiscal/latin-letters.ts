@@ -55,7 +55,7 @@ const GAPS: readonly number[] = [
 
 export const isApostrophe = (character: string): boolean => APOSTROPHES.includes(character.charCodeAt(0));
 
-/** Whether the character separates the parts of a name, or marks a letter that is not written. */
+/** Returns whether the character separates the parts of a name, or marks a letter that is not written. */
 export const isSeparator = (character: string): boolean =>
   GAPS.includes(character.charCodeAt(0)) || isApostrophe(character);
 
@@ -74,7 +74,7 @@ export const spellInLatin = (character: string): string | undefined => {
   return /^[A-Z]+$/.test(letters) ? letters : undefined;
 };
 
-/** Whether the character is a combining mark, such as a separate diaeresis. */
+/** Returns whether the character is a combining mark, such as a separate diaeresis. */
 export const isMark = (character: string): boolean => unicodePattern('^\\p{M}$').test(character);
 
 /** Full-width letters and ligatures are some; Roman numerals and mathematical letters are not. */
@@ -97,7 +97,7 @@ export const baseLetter = (character: string): string | undefined => {
   return at < 0 ? spellInLatin(character) : BASES.charAt(at);
 };
 
-/** Whether the character is a letter from A to Z, of either case. */
+/** Returns whether the character is a letter from A to Z, of either case. */
 export const isPlainLetter = (character: string): boolean => /^[A-Za-z]$/.test(character);
 
 /** Code points of A, O and U umlaut, A ring and O stroke, and their base letters. */

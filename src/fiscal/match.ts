@@ -114,7 +114,7 @@ const isPresent = (value: unknown): boolean => value !== undefined && value !== 
 
 const isGiven = (field: PersonField): boolean => given[field === 'province' ? 'birthplace' : field];
 
-/** Whether all given data are good, and there are some. Without a birth date, a place is that of the code's date. */
+/** Returns whether all given data are good, and there are some. Without a birth date, a place is that of the code's date. */
 const inspectGiven = (person: KnownPerson, today: number): boolean => {
   if (inspectPerson(person, today) && isPlaceKnown()) return true;
   if (given.isNothing) return false;
@@ -202,7 +202,7 @@ const lettersPart = (part: 'surname' | 'givenName', code: string, person: KnownP
   return { part, matches, expected: lettersAt(personLetters, at), found };
 };
 
-/** Whether the code has the three letters of the person. */
+/** Returns whether the code has the three letters of the person. */
 const isWritten = (at: number): boolean =>
   upperCaseAt(textBytes, at) === byteAt(personLetters, at) &&
   upperCaseAt(textBytes, at + 1) === byteAt(personLetters, at + 1) &&
@@ -241,8 +241,8 @@ const isAlsoMeant = (named: number, found: number): boolean =>
   (isStato(named) && isStato(found) && areOneState(named, found, inspected.date));
 
 /**
- * Whether one state was part of the other on the date, or is another code of it. A birth in Zagabria in 1970 is registered
- * in Jugoslavia or in Croazia, and codes have either.
+ * Returns whether one state was part of the other on the date, or is another code of it. A birth in Zagabria in 1970 is
+ * registered in Jugoslavia or in Croazia, and codes have either.
  */
 const areOneState = (first: number, second: number, date: number): boolean =>
   hasPart(first, second, date) || hasPart(second, first, date);

@@ -90,7 +90,7 @@ export function placeLabel({ name, province, codiceCatastale, validTo }: Place, 
   return `${name} (${province}) ${codiceCatastale}${end}`;
 }
 
-/** Whether the text comes from bytes that are not UTF-8: decoders replace them by U+FFFD. */
+/** Returns whether the text comes from bytes that are not UTF-8: decoders replace them by U+FFFD. */
 function isGarbled(text: unknown): boolean {
   return typeof text === 'string' && text.includes('\ufffd');
 }
@@ -136,7 +136,7 @@ function isFilled(value: unknown): value is string {
   return isShort(value) && value.trim() !== '';
 }
 
-/** Whether the parts have the form of a date of the API. The library checks whether the month has the day. */
+/** Returns whether the parts have the form of a date of the API. The library checks whether the month has the day. */
 function isDate({ day, month, year }: DateParts): boolean {
   return day >= 1 && day <= 31 && month >= 1 && month <= 12 && year >= 1000;
 }

@@ -11,7 +11,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Whether something accepts connections at a URL, as seen from this machine; a stream may come from another network.
+ * Returns whether something accepts connections at a URL, as seen from this machine; a stream may come from another network.
  * Undefined for an address without a port or a protocol that has one.
  */
 export async function acceptsConnections(url: string, signal: AbortSignal): Promise<boolean | undefined> {

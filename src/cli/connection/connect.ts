@@ -212,8 +212,8 @@ function parseProxy(value: string): URL | undefined {
 }
 
 /**
- * Whether a list such as `localhost,.example.org,10.0.0.1:3000` has the host of an address. A name includes the names below
- * it, `*.example.org` only those, and `*` is every host.
+ * Returns whether a list such as `localhost,.example.org,10.0.0.1:3000` has the host of an address. A name includes the names
+ * below it, `*.example.org` only those, and `*` is every host.
  */
 function isListed({ protocol, hostname, port }: URL, list: string): boolean {
   const host = withoutBrackets(hostname).replace(/\.$/, '');

@@ -58,7 +58,7 @@ export class CancelledError extends Error {
   override readonly name = 'CancelledError';
 }
 
-/** Whether an error is a bug of the program, which no setting and no request corrects. */
+/** Returns whether an error is a bug of the program, which no setting and no request corrects. */
 export function isProgrammingError(error: unknown): error is Error {
   return [TypeError, ReferenceError, SyntaxError, RangeError].some((type) => error instanceof type);
 }

@@ -13,7 +13,7 @@ export type FileUse = {
 
 type SystemError = Error & { readonly code: string; readonly path?: string };
 
-/** Whether an error comes from the file system, and is no bug of ours. */
+/** Returns whether an error comes from the file system, and is no bug of ours. */
 export function isFileError(error: unknown): error is SystemError {
   if (!(error instanceof Error)) return false;
   const { code, path } = readMembers(error);

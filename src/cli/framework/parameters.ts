@@ -269,7 +269,7 @@ type CommandDefinition<A extends Parameters, O extends Parameters> = {
   readonly fields?: Fields | ((input: Values<A & O>) => Fields);
   /** Whole command lines with explanations. The first one comes first, also in the help of the noun. */
   readonly examples: readonly Example[];
-  /** Whether its output never ends by itself, so that a signal is its normal end. */
+  /** Returns whether its output never ends by itself, so that a signal is its normal end. */
   readonly isStream?: (input: Values<A & O>) => boolean;
   run(context: Context, input: Values<A & O>): Promise<Result>;
 };
@@ -289,7 +289,7 @@ export function defineCommand<A extends Parameters, O extends Parameters>(
   return definition as unknown as Command;
 }
 
-/** Whether a word after the noun is the command's verb, or an alias of it. */
+/** Returns whether a word after the noun is the command's verb, or an alias of it. */
 export function matchesVerb(command: Command, word: string | undefined): boolean {
   return word !== undefined && word !== '' && [command.verb, ...(command.aliases ?? [])].includes(word);
 }

@@ -94,7 +94,7 @@ const OPENERS: Readonly<Record<string, readonly [program: string, ...args: strin
   linux: ['xdg-open'],
 };
 
-/** Whether the program started. Its later errors are unknown. */
+/** Returns whether the program started. Its later errors are unknown. */
 async function runOpener({ env, runtime }: Pick<Io, 'env' | 'runtime'>, file: string): Promise<boolean> {
   const chosen = env.BROWSER;
   const [program, ...args] =

@@ -296,7 +296,7 @@ export type AbsentAddOn = {
   readonly hint: Hint | undefined;
 };
 
-/** Whether there is a terminal on both ends, and no variable that turns prompts off. */
+/** Returns whether there is a terminal on both ends, and no variable that turns prompts off. */
 export function canPrompt(io: Io): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true && !isSet(io.env.CI);
 }

@@ -97,7 +97,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
 /** Bytes that show in which half of each unit of UTF-16 the zeros are. */
 const SAMPLE_BYTES = 64;
 
-/** Whether there is a mark of UTF-16, or every second byte is zero, as in Latin text without a mark. */
+/** Returns whether there is a mark of UTF-16, or every second byte is zero, as in Latin text without a mark. */
 function isUtf16(bytes: Uint8Array): boolean {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;

@@ -39,7 +39,7 @@ function drawRow(row: readonly string[], widths: readonly number[]): string {
   return table.toString();
 }
 
-/** Whether names and ids stay whole when the other columns are cut. */
+/** Returns whether names and ids stay whole when the other columns are cut. */
 export function keepsWhole(rows: readonly (readonly string[])[], layout: TableLayout): boolean {
   const { width } = layout;
   if (width === undefined) return true;

@@ -60,7 +60,7 @@ export function formatInstant(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** Whether `2026-01-31` is a day of the calendar; for Date 30 February is 2 March. */
+/** Returns whether `2026-01-31` is a day of the calendar; for Date 30 February is 2 March. */
 export function isCalendarDay(text: string): boolean {
   const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return date !== undefined && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);

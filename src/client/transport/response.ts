@@ -87,7 +87,8 @@ export function errorOfResponse(response: ServiceResponse, line: RequestLine, no
 }
 
 /**
- * Whether this is the response of Go's server (and with it Caddy and Traefik), nginx or Apache to plain HTTP on a TLS port.
+ * Returns whether this is the response of Go's server (and with it Caddy and Traefik), nginx or Apache to plain HTTP on a TLS
+ * port.
  */
 function isPlainHttpToTls({ status, body }: ServiceResponse): boolean {
   const says = /HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)|plain HTTP to an SSL-enabled/i;
@@ -185,7 +186,7 @@ export function explainConnection(
   return error('unreachable', reason, hint);
 }
 
-/** Whether the connection ended after the request was sent, so that its outcome is unknown. */
+/** Returns whether the connection ended after the request was sent, so that its outcome is unknown. */
 export function isBroken({ code, cause }: RtcError): boolean {
   return code === 'unreachable' && BROKEN.includes(findRootError(cause).code);
 }

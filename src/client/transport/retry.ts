@@ -120,7 +120,7 @@ export async function retryUntilResponse<T>(
 }
 
 /**
- * Whether the error may be temporary: no connection, an overloaded service, one that shuts down, or a proxy without its
+ * Returns whether the error may be temporary: no connection, an overloaded service, one that shuts down, or a proxy without its
  * service.
  */
 function mayPass({ code, status }: RtcError): boolean {

@@ -69,7 +69,7 @@ const readAgain = (slot: number, name: string, search: Search): number => {
   return inProvince < 0 ? lookUpName(name, search.province, search.date) : inProvince;
 };
 
-/** Whether two letters at the end stand alone. */
+/** Returns whether two letters at the end stand alone. */
 const endsInTwoLetters = (name: string): boolean => {
   const character = name.charCodeAt(name.length - 3);
   return character <= SPACE || character === HYPHEN;
@@ -89,7 +89,7 @@ export const lastMatch = (): PlaceMatch => {
   return found.ended >= 0 ? 'successor' : (MATCHES[fitOfSlot(found.slot)] ?? 'undated');
 };
 
-/** Whether the last {@link lookUpPlace} returned the successor of the place that was named. */
+/** Returns whether the last {@link lookUpPlace} returned the successor of the place that was named. */
 export const isLastSuccessor = (): boolean => found.ended >= 0;
 
 const MATCHES: readonly PlaceMatch[] = ['undated', 'ended', 'later', 'other-name', 'alias', 'name'];

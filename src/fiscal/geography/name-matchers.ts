@@ -81,7 +81,8 @@ const eachWordLike = (
 };
 
 /**
- * Whether each typed word begins a word of the name from `start`, in the same order. Words between them may be left out.
+ * Returns whether each typed word begins a word of the name from `start`, in the same order. Words between them may be left
+ * out.
  */
 const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
   let at = start;
@@ -97,7 +98,7 @@ const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
   return true;
 };
 
-/** Whether the pool has this part of the text at an index. */
+/** Returns whether the pool has this part of the text at an index. */
 const isThere = ({ pool }: PlaceIndex, at: number, { from, to }: Stretch): boolean => {
   for (let letter = from; letter < to; letter++) {
     if ((byteAt(pool, at + letter - from) & LETTER) !== byteAt(folded, letter)) return false;

@@ -141,11 +141,11 @@ export const fitOfSlot = (slot: number): number => {
   return FIT.undated;
 };
 
-/** Whether the candidate's name has the same words as the text, accents included. */
+/** Returns whether the candidate's name has the same words as the text, accents included. */
 export const isSpelledBy = (slot: number, name: string): boolean =>
   candidates().some((candidate) => candidate.slot === slot && exactness(name, candidate) === 2);
 
-/** Whether the place, or its successor today, ever was in this province, by ANPR or by ISTAT. */
+/** Returns whether the place, or its successor today, ever was in this province, by ANPR or by ISTAT. */
 export const isInProvince = (slot: number, province: number): boolean => {
   if (province === ANY_PROVINCE) return true;
   const records = readRecords(slot);
@@ -186,8 +186,8 @@ const exactness = (name: string, { slot, record }: Candidate): number =>
   nameExactness(name, recordName(readRecords(slot), record));
 
 /**
- * Whether another place had exactly this name and has ended, while the chosen one has it only as a former name or an alias:
- * "Fiume" in 1960 may be Fiume Veneto, or the town on the Quarnaro.
+ * Returns whether another place had exactly this name and has ended, while the chosen one has it only as a former name or an
+ * alias: "Fiume" in 1960 may be Fiume Veneto, or the town on the Quarnaro.
  */
 const hasNamesake = (chosen: Candidate, name: string): boolean => {
   const fit = chosen.score >> 1;

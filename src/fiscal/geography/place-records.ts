@@ -148,13 +148,13 @@ export const successorAt = (slot: number, date: number): number => {
   return -1;
 };
 
-/** Whether the second place is a successor of the first, directly or in several steps. */
+/** Returns whether the second place is a successor of the first, directly or in several steps. */
 export const isTakenOverBy = (slot: number, other: number): boolean => {
   for (let next = readNext(slot); next !== 0; next = readNext(next)) if (next === other) return true;
   return false;
 };
 
-/** Whether the place is known to have ended before the date. */
+/** Returns whether the place is known to have ended before the date. */
 export const hasEndedBefore = (slot: number, date: number): boolean => {
   const records = readRecords(slot);
   const gone = records.goneFrom[slot] as number;

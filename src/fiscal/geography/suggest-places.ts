@@ -132,7 +132,7 @@ const rankFor = (search: Search): VisitEntry => {
   };
 };
 
-/** Whether the record is in the province, or the place is by ISTAT. */
+/** Returns whether the record is in the province, or the place is by ISTAT. */
 const isOfProvince = (record: number, province: number): boolean => {
   if (province === ANY_PROVINCE) return true;
   const records = allRecords();

@@ -81,7 +81,7 @@ function installCommand(root: string, names: readonly PackageName[]): string {
   return `npm install${isGlobal(root) ? ' -g' : ''} ${pinned.join(' ')}`;
 }
 
-/** Whether the package is installed globally: a global node_modules has no package.json beside it. */
+/** Returns whether the package is installed globally: a global node_modules has no package.json beside it. */
 function isGlobal(root: string): boolean {
   const folder = dirname(root);
   return basename(folder) === 'node_modules' && !existsSync(join(dirname(folder), 'package.json'));

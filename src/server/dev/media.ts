@@ -170,8 +170,8 @@ async function startServer(
 }
 
 /**
- * Whether the server accepts our key. Another server that started at the same moment may have the port, and rejects the key
- * with 401.
+ * Returns whether the server accepts our key. Another server that started at the same moment may have the port, and rejects the
+ * key with 401.
  */
 async function knowsOurKey(url: string, { apiKey, apiSecret, clock }: DevMediaSettings): Promise<boolean> {
   const issuedAt = Math.floor(clock.now() / 1000);

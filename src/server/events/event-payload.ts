@@ -149,7 +149,7 @@ function toRoom({ type, occurredAt }: DomainEvent, { session, roomName, numParti
 }
 
 /*
- * What is known of a room's metadata, as JSON text in the row of its session. The media server tells the metadata with some
+ * The row of a session has what is known of its room's metadata, as JSON text. The media server tells the metadata with some
  * events only, and the others take it from there. Events contain it, so that a long one would be stored and sent with each
  * of them: of one that is longer than events contain, only its length and its hash are kept.
  */

@@ -14,8 +14,8 @@ export function placeInSecond(second: number, arrivedAt: number): number {
 }
 
 /**
- * Whether the media server's event about something that happened at `since` would have arrived by now. A time further ahead
- * was stored before the clock was set back.
+ * Returns whether the media server's event about something that happened at `since` would have arrived by now. A time further
+ * ahead was stored before the clock was set back.
  */
 export function hasEventTimePassed(since: number, now: number): boolean {
   return Math.abs(now - since) >= EVENT_ARRIVAL_MS;

@@ -204,7 +204,7 @@ async function listEvents(connection: Connection, query: EventQuery): Promise<re
 }
 
 type OwnEvents = {
-  /** What the way through the log looks for. */
+  /** The conditions of the events that are looked for in the log. */
   readonly conditions: readonly RawBuilder<unknown>[];
   /** The conditions without that of the rooms. */
   readonly others: readonly RawBuilder<unknown>[];

@@ -12,8 +12,8 @@ import type { FanOut, NewEvent } from './store.ts';
 export const MAX_DELIVERIES_PER_COMMIT = 1_000;
 
 /**
- * What a paused webhook would get in this time is kept, and sent when it is resumed; later events are not. The bound is for
- * the database: nobody may come back to a webhook that was paused.
+ * The events that a paused webhook would get in this time are kept, and sent when it is resumed; later ones are not. Without a
+ * bound the database would grow, because nobody may come back to a paused webhook.
  */
 const KEPT_WHILE_PAUSED_MS = 3 * 86_400_000;
 

@@ -53,7 +53,7 @@ export function noSuchDate(parameter: string, language: Language): RouteResponse
   };
 }
 
-/** Whether a date is absent or valid: the library throws for an invalid one. */
+/** Returns whether a date is absent or valid: the library throws for an invalid one. */
 export function isCalendarDay(date: string | undefined): boolean {
   try {
     suggestPlaces('', { date });

@@ -105,7 +105,7 @@ function isSame(ifNoneMatch: string | undefined, etag: string): boolean {
   return tags.includes('*') || tags.some((tag) => tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));
 }
 
-/** Whether the caller accepts gzip; `gzip;q=0` rejects it. */
+/** Returns whether the caller accepts gzip; `gzip;q=0` rejects it. */
 function takesGzip(headers: IncomingHttpHeaders): boolean {
   const codings = String(headers['accept-encoding'] ?? '').split(',');
   return codings.some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));

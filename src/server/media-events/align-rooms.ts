@@ -330,7 +330,7 @@ async function tellLate(
   return [...(joins ? [joined] : []), ...published];
 }
 
-/** Whether a difference counts as a missed event. What changed at `since` may not be listed yet, or still be listed. */
+/** Returns whether a difference counts as a missed event. What changed at `since` may not be listed yet, or still be listed. */
 function countsAfter(since: number, deps: AlignDeps, missing: Missing): boolean {
   if (hasEventTimePassed(since, deps.clock.now())) return markMissing(deps, missing);
   noteMissing(deps, missing);
@@ -342,7 +342,7 @@ function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void
   missingSince.note(missing, clock.monotonic());
 }
 
-/** Whether the difference counts as a missed event. */
+/** Returns whether the difference counts as a missed event. */
 function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
   return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
 }

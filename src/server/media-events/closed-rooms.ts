@@ -13,7 +13,7 @@ import type { RoomRecord } from '../rooms/store.ts';
  * nothing of it is told later either. A person who may be in the room makes it a call.
  */
 
-/** Whether the session is that of a room that was opened although it is closed. Every other stored one has an event. */
+/** Returns whether the session is that of a room that was opened although it is closed. Every other stored one has an event. */
 export function isWithheld({ sequence, startedAt, endedAt }: RoomSession): boolean {
   return sequence === 0 && startedAt === null && endedAt !== null;
 }
@@ -28,8 +28,8 @@ export function tell(session: RoomSession): RoomSession {
 }
 
 /**
- * Whether the entrant may not open this session of the room. A session that has been told stays told: it was open before
- * the room was closed.
+ * Returns whether the entrant may not open this session of the room. A session that has been told stays told: it was open
+ * before the room was closed.
  */
 export function isRefused(
   session: RoomSession,

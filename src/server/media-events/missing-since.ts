@@ -28,7 +28,7 @@ export class MissingSince {
     return known.at;
   }
 
-  /** Whether a difference may count as a missed event in this round: one that is found for the first time does not. */
+  /** Returns whether a difference may count as a missed event in this round: one that is found for the first time does not. */
   mayCount({ sid }: Pick<Missing, 'sid'>): boolean {
     return this.#countsAtOnce || this.#since.has(sid);
   }

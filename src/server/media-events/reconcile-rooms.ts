@@ -203,7 +203,7 @@ class RoomAligner {
   }
 }
 
-/** Whether the error would be the same for every other room, after the same wait. */
+/** Returns whether the error would be the same for every other room, after the same wait. */
 function failsForAllRooms(error: unknown): boolean {
   if (error instanceof Error && error.name === 'AbortError') return true;
   return hasCode(error, 'media-server-unavailable', 'storage-unavailable');

@@ -227,8 +227,8 @@ class IdleTime {
   #since: number | undefined;
 
   /**
-   * Whether the idle time is long enough that nothing can arrive any more, such as the event of a recording that has just
-   * ended.
+   * Returns whether the idle time is long enough that nothing can arrive any more, such as the event of a recording that has
+   * just ended.
    */
   async isLongEnough(deps: IdleTimeDeps): Promise<boolean> {
     const at = deps.clock.monotonic();

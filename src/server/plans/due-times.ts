@@ -3,7 +3,7 @@ import { CLOSING_WARNINGS, type PlanSettings } from '../../contract/plans.ts';
 import type { PlannedRoom } from '../rooms/store.ts';
 
 /*
- * When something is due in a planned room, and what: pure functions of its row, its plan and the time.
+ * Computes what is due in a planned room, and when: pure functions of its row, its plan and the time.
  *
  *   wait    until the next of these instants
  *   warn    tell everyone in the room how long it stays open
@@ -14,7 +14,7 @@ import type { PlannedRoom } from '../rooms/store.ts';
  * was moved nearer, those that were missed are given as one.
  */
 
-/** When a plan ends a room, and why. */
+/** The time at which a plan ends a room, and why. */
 export type RoomEnd = { readonly at: number; readonly reason: CloseReason };
 
 export type DueAct =

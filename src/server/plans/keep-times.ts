@@ -174,7 +174,7 @@ async function warn(
   }
 }
 
-/** What is due soon does not wait for the warning. */
+/** Returns whether a warning comes first: an end that is due soon does not wait for it. */
 function waitsForWarning({ dueAt }: PlannedRoom, now: number): boolean {
   return dueAt === null || dueAt >= now + WARNING_MS;
 }

@@ -16,7 +16,7 @@ import { type DueLoop, startDueLoop } from './due-loop.ts';
 /*
  * Starts the recordings and transcriptions of plans. When the trigger of one has come, a row of the session is added for it,
  * once, whichever instance sees it first. Its start is tried until it succeeds, or until the session ends and removes the row.
- * What was started is not started again in the same session, also when somebody has stopped it.
+ * Nothing is started twice in the same session, also when somebody has stopped it.
  */
 
 const AT_ONCE = 32;
@@ -163,7 +163,7 @@ function listStarts({ record, transcribe }: PlanSettings): readonly Start[] {
   ];
 }
 
-/** Whether the events may trigger a start of the plan. */
+/** Returns whether the events may trigger a start of the plan. */
 export function mayTrigger(plan: PlanSettings, domainEvents: readonly DomainEvent[]): boolean {
   const wanted = listStarts(plan).map(({ at }) => at);
   return domainEvents.some(({ type, subject }) => {

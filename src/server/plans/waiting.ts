@@ -292,7 +292,7 @@ async function settle(deps: WaitingDeps, waiting: Waiting, { decision, isTold }:
   }
 }
 
-/** Whether the person need not wait any more: the plan was changed, or the identity was admitted with another token. */
+/** Returns whether the person need not wait any more: the plan was changed, or the identity was admitted with another token. */
 async function entersAnyway(
   { store, clock }: WaitingDeps,
   { person }: Waiting,

@@ -18,7 +18,7 @@ export const CLOCKS_APART_MS = 300_000;
 
 /** The clock that decides about leases and due times: `now` follows the database, unless its clock is found to be wrong. */
 export type StoreClock = Clock & {
-  /** What the clock of a database on another machine shows, also while it is wrong and does not decide. */
+  /** The time by the clock of a database on another machine, also while it is wrong and does not decide. */
   readonly databaseNow?: () => number;
 };
 

@@ -124,7 +124,7 @@ export async function stopQuietly(
   }
 }
 
-/** Whether the media server did not respond. The call may have had its effect, and the next one would fail too. */
+/** Returns whether the media server did not respond. The call may have had its effect, and the next one would fail too. */
 export function isMediaServerAway(error: unknown): boolean {
   return hasCode(error, 'media-server-unavailable');
 }

@@ -53,7 +53,9 @@ export function isOpen({ state }: Stream): boolean {
 /** A URL that the recorder does not list so long after it was added was lost on the way to it. */
 const UNKNOWN_AFTER_MS = 60_000;
 
-/** Whether the receiver closed and the recorder connects again. LiveKit tells how often, but not whether it succeeded. */
+/**
+ * Returns whether the receiver closed and the recorder connects again. LiveKit tells how often, but not whether it succeeded.
+ */
 export function isConnectingAgain({ state, retries }: Pick<Stream, 'state' | 'retries'>): boolean {
   return state === 'connecting' && retries > 0;
 }

@@ -125,7 +125,7 @@ export async function endStuck(deps: EgressStateDeps, broadcast: Recording): Pro
   await endWithoutFile(deps, broadcast, 'the recorder got stuck when a receiver closed the connection');
 }
 
-/** Whether the recorder may still be starting: its browser takes time on a busy machine. */
+/** Returns whether the recorder may still be starting: its browser takes time on a busy machine. */
 export function mayBeStarting(deps: EgressStateDeps, recording: Recording, egress: Egress): boolean {
   return egress.status === 'EGRESS_STARTING' && isYoungerThan(deps, recording, RECORDER_JOIN_MS);
 }
@@ -134,7 +134,7 @@ function isYoungerThan({ clock }: EgressStateDeps, { startedAt, createdAt }: Rec
   return !hasPassed(ms, { since: startedAt ?? createdAt, now: clock.now() });
 }
 
-/** Whether the recorder is in the room, or was until a moment ago. */
+/** Returns whether the recorder is in the room, or was until a moment ago. */
 async function hasRecorder(mediaServer: MediaServer, recording: Recording): Promise<boolean> {
   const found = mediaServer.getParticipant(recording.room, recording.egressId ?? '');
   return (await found.catch(ignoreCode('participant-not-found'))) !== undefined;
@@ -220,7 +220,7 @@ async function stopEgress({ mediaServer }: EgressStateDeps, egressId: string): P
 
 const SILENT_WORKER: readonly ErrorCode[] = ['media-worker-unavailable', 'conflict', 'recording-not-found'];
 
-/** Whether the media server responded that the recorder did not: the recorder died, or its egress is ending or over. */
+/** Returns whether the media server responded that the recorder did not: the recorder died, or its egress is ending or over. */
 function isWorkerSilent(error: unknown): boolean {
   return error instanceof ServiceError && SILENT_WORKER.includes(error.code);
 }

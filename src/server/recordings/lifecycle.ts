@@ -134,19 +134,19 @@ function withStreams(recording: Recording, observation: Observation, transition:
   return text === recording.outputs ? transition : { ...transition, change: { ...change, outputs: text } };
 }
 
-/** Whether the row locks the room: its recording runs or is being started. */
+/** Returns whether the row locks the room: its recording runs or is being started. */
 export function isActive({ status }: Pick<Recording, 'status'>): boolean {
   return status === 'recording' || status === 'starting';
 }
 
-/** Whether another instance may give up the start: the claiming instance died, or was suspended for too long. */
+/** Returns whether another instance may give up the start: the claiming instance died, or was suspended for too long. */
 export function hasClaimRunOut({ status, claimUntil }: Recording, now: number): boolean {
   return status === 'starting' && claimUntil !== null && claimUntil <= now;
 }
 
 /**
- * Whether `ms` have passed since a stored wall-clock time. A time further ahead than `ms` was stored before the clock was
- * set back; waiting for it would take as long as the clock was set back by.
+ * Returns whether `ms` have passed since a stored wall-clock time. A time further ahead than `ms` was stored before the clock
+ * was set back; waiting for it would take as long as the clock was set back by.
  */
 export function hasPassed(
   ms: number,
@@ -155,12 +155,12 @@ export function hasPassed(
   return Math.abs(now - since) >= ms;
 }
 
-/** Whether an egress of a start that was given up may still begin. */
+/** Returns whether an egress of a start that was given up may still begin. */
 export function isLateStartPossible({ status, egressId, endedAt }: Recording): boolean {
   return status === 'failed' && egressId === null && endedAt === null;
 }
 
-/** Whether the recording was stopped and its end is not known yet, because the file may still be written. */
+/** Returns whether the recording was stopped and its end is not known yet, because the file may still be written. */
 export function isPending({ status, endedAt }: Pick<Recording, 'status' | 'endedAt'>): boolean {
   return status === 'stopped' && endedAt === null;
 }
@@ -234,8 +234,8 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
 }
 
 /**
- * Whether a recording that was reported as failed is complete after all: its recorder was considered lost, and stored the
- * file nevertheless.
+ * Returns whether a recording that was reported as failed is complete after all: its recorder was considered lost, and stored
+ * the file nevertheless.
  */
 export function correctsEnd(recording: Recording, egress: Egress): boolean {
   const { status, endedAt } = recording;
@@ -243,7 +243,7 @@ export function correctsEnd(recording: Recording, egress: Egress): boolean {
   return status === 'failed' && endedAt !== null && toEndedState(egress.status) === 'stopped';
 }
 
-/** Whether nothing can come of a broadcast any more: without HLS no file may turn out to be complete. */
+/** Returns whether nothing can come of a broadcast any more: without HLS no file may turn out to be complete. */
 function isOverWithoutFiles({ kind, filepath, endedAt }: Recording): boolean {
   return kind === 'broadcast' && filepath === '' && endedAt !== null;
 }
@@ -255,8 +255,8 @@ function changeMediaStart(recording: Recording, { mediaStartedAt }: Egress): Rec
 }
 
 /**
- * Whether the egress ended so recently that the media server's own event will probably arrive. An event of ours would count
- * as a missed one. If theirs never arrives, publishMissedEnds finds the row.
+ * Returns whether the egress ended so recently that the media server's own event will probably arrive. An event of ours would
+ * count as a missed one. If theirs never arrives, publishMissedEnds finds the row.
  */
 function isReportedSoon({ endedAt }: Egress, at: number): boolean {
   return endedAt !== undefined && !hasEventTimePassed(endedAt, at);

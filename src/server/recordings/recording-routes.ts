@@ -268,7 +268,7 @@ function fromTo(first: string, last: string, size: number): Selection {
   return { kind: 'part', start, length: end - start + 1 };
 }
 
-/** When both headers are present only If-Match counts. It compares strongly, and our tags are strong. */
+/** Follows If-Match alone when both headers are present. It compares strongly, and our tags are strong. */
 function isVersionAskedFor(headers: IncomingHttpHeaders, { etag, modifiedAt }: Representation): boolean {
   const ifMatch = headers['if-match'];
   if (ifMatch !== undefined) {
@@ -278,7 +278,7 @@ function isVersionAskedFor(headers: IncomingHttpHeaders, { etag, modifiedAt }: R
   return Number.isNaN(until) || wholeSeconds(modifiedAt) <= until;
 }
 
-/** When both headers are present only If-None-Match counts. */
+/** Follows If-None-Match alone when both headers are present. */
 function isUnchanged(headers: IncomingHttpHeaders, { etag, modifiedAt }: Representation): boolean {
   const known = headers['if-none-match'];
   if (known !== undefined) {

@@ -153,7 +153,7 @@ export async function findFinishedRecording(deps: LibraryDeps, recordingId: stri
   return recording;
 }
 
-/** Whether the recording may have a file: an egress that was never created, or received no media, writes none. */
+/** Returns whether the recording may have a file: an egress that was never created, or received no media, writes none. */
 export function mayHaveFile({ egressId, status }: Recording): boolean {
   return egressId !== null && status !== 'aborted';
 }

@@ -78,7 +78,7 @@ export interface RecordingStore {
   listOfSession(roomSid: string, limit: number): Promise<readonly Recording[]>;
   /** Lists rows of both kinds that ended before `before`, the oldest end first. */
   listEnded(query: EndedQuery): Promise<readonly Recording[]>;
-  /** Whether a recording is active, or was created after `since`. */
+  /** Returns whether a recording is active, or was created after `since`. */
   isAnyActiveSince(since: number): Promise<boolean>;
   /** Deletes an ended row and returns whether it existed. An active row stays, because it is the room's lock. */
   delete(id: string): Promise<boolean>;

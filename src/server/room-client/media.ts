@@ -38,7 +38,7 @@ export function frameLength(sampleRate: number): number {
   return (sampleRate * FRAME_MS) / 1000;
 }
 
-/** Whether a frame is a whole number of samples, and the room client's resampler knows the rate. */
+/** Returns whether a frame is a whole number of samples, and the room client's resampler knows the rate. */
 export function isUsualRate(sampleRate: number): boolean {
   return sampleRate >= 8_000 && sampleRate <= 192_000 && Number.isInteger(frameLength(sampleRate));
 }

@@ -228,7 +228,7 @@ async function* readPictureFrames(
 
 type Ffmpeg = {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Why ffmpeg failed; undefined while it runs, or when it has succeeded. */
+  /** Returns why ffmpeg failed; undefined while it runs, or when it has succeeded. */
   failure(): Promise<{ readonly kind: 'missing' | 'failed'; readonly text: string } | undefined>;
   stop(): Promise<void>;
 };

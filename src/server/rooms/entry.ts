@@ -71,7 +71,7 @@ export function requirePlannedEntry(plan: PlanSettings | undefined, room: string
   );
 }
 
-/** Whether somebody of this role waits until being admitted. */
+/** Returns whether somebody of this role waits until being admitted. */
 export function mustWait(plan: PlanSettings | undefined, role: string): boolean {
   return plan?.lobby === true && !(plan.roles ?? ENTRY_ROLES).some((one) => one === role);
 }

@@ -16,7 +16,7 @@ import { decideEntry } from './entry.ts';
 import type { RoomKey, RoomRecord, RoomRecordStore, RoomSettingsKept } from './store.ts';
 
 /*
- * What the service itself knows of rooms by name: the settings that a room was opened with, and whether it is closed. The
+ * Remembers by the names of rooms the settings that a room was opened with, and whether it is closed. The
  * media server forgets both with the end of the room, and opens a new one for whoever joins.
  */
 

@@ -106,15 +106,15 @@ async function deleteOpenRoom(deps: MediaDeps, name: string): Promise<void> {
 }
 
 /**
- * Whether a call failed because the room is gone: the media server says so, or no process responds for a room that it does
- * not list any more.
+ * Returns whether a call failed because the room is gone: the media server says so, or no process responds for a room that it
+ * does not list any more.
  */
 async function isGone({ mediaServer }: MediaDeps, name: string, error: unknown): Promise<boolean> {
   if (hasCode(error, 'room-not-found')) return true;
   return gotNoResponse(error) && (await mediaServer.listRooms([name])).length === 0;
 }
 
-/** Whether the media server lists the room although none of its processes holds it. */
+/** Returns whether the media server lists the room although none of its processes holds it. */
 async function isOrphan({ mediaServer }: MediaDeps, name: string): Promise<boolean> {
   const [listed] = await mediaServer.listRooms([name]);
   return listed !== undefined && !(await mediaServer.isRoomServed(name));

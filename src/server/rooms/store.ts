@@ -79,7 +79,7 @@ export interface RoomRecordStore extends RowsOverTime<RoomRecord, RoomKey> {
   listClosed(query: ClosedQuery): Promise<readonly RoomRecord[]>;
   /** Counts the rooms that are closed to everyone at `now`, up to `limit`. */
   countClosed(now: number, limit: number): Promise<number>;
-  /** Whether a room is closed to somebody at `now`. */
+  /** Returns whether a room is closed to somebody at `now`. */
   isAnyClosed(now: number): Promise<boolean>;
   /** Returns the records of these rooms, straight from the database. */
   findAll(rooms: readonly string[], now: number): Promise<readonly RoomRecord[]>;

@@ -92,7 +92,7 @@ type HeartbeatDeps = {
 type Heartbeat = {
   /** Stores the current languages now. */
   readonly wake: () => void;
-  /** Whether the last heartbeat was stored in time. */
+  /** Returns whether the last heartbeat was stored in time. */
   readonly isCurrent: () => boolean;
   readonly close: () => Promise<void>;
 };

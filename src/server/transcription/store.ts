@@ -105,7 +105,7 @@ export interface TranscriptionStore {
   listStored(id: string, query: StoredQuery): Promise<StoredSegments>;
   hasStoredAfter(id: string, position: number): Promise<boolean>;
   countSegments(id: string): Promise<number>;
-  /** Whether any segment of the transcription is of a known track. */
+  /** Returns whether any segment of the transcription is of a known track. */
   hasTracks(id: string): Promise<boolean>;
   /** Lists the segment counts of each participant among the latest JUDGED_SEGMENTS, ordered by identity. */
   listQualities(id: string): Promise<readonly SpeechQuality[]>;
@@ -136,7 +136,7 @@ export type TranscriptionClaim = {
   readonly now: number;
   readonly leaseUntil: number;
   readonly limit: number;
-  /** Whether this worker supports a language. Transcriptions in other languages are left to other workers. */
+  /** Returns whether this worker supports a language. Transcriptions in other languages are left to other workers. */
   readonly supports: (language: string) => boolean;
 };
 

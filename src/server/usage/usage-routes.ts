@@ -59,7 +59,7 @@ export function usageRoutes(deps: UsageDeps): readonly Route[] {
   ];
 }
 
-/** Whether the header asks for CSV, and not for JSON before it. */
+/** Returns whether the header asks for CSV, and not for JSON before it. */
 function prefersCsv(accept = ''): boolean {
   const types = accept.split(',').map((part) => part.split(';')[0]?.trim());
   return types.find((type) => type === CSV_TYPE || type === 'application/json') === CSV_TYPE;

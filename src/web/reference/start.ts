@@ -34,7 +34,7 @@ function readBasePath(script: HTMLOrSVGScriptElement | null): string {
   return new URL(script.src).pathname.replace(/\/docs\/start\.js$/, '');
 }
 
-/** Whether the path needs a signature; public paths do not. */
+/** Returns whether the path needs a signature; public paths do not. */
 function isSigned(url: string): boolean {
   const path = new URL(url).pathname.slice(basePath.length);
   return (path.startsWith('/v1/') && path !== '/v1/health') || path === '/metrics';

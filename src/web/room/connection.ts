@@ -230,7 +230,7 @@ function readDevice({ id }: Device) {
   return id === undefined ? undefined : { deviceId: id };
 }
 
-/** Whether asking again may help: nobody refused, but something could not be reached. */
+/** Returns whether asking again may help: nobody refused, but something could not be reached. */
 function isPassing({ code }: PageError): boolean {
   return ['page-ended', 'unreachable', 'timed-out', 'media-unavailable', 'rate-limited'].includes(code);
 }

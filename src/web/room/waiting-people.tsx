@@ -61,7 +61,7 @@ export function useWaitingPeople({ invitation, onError }: Options): WaitingPeopl
 
 const NOBODY: FoundWaiting = { lobby: false, waiting: [], cursor: '' };
 
-/** Whether the room has a lobby, or had one and somebody still waits. */
+/** Returns whether the room has a lobby, or had one and somebody still waits. */
 function isWaitedFor({ lobby, waiting }: FoundWaiting): boolean {
   return lobby || waiting.length > 0;
 }

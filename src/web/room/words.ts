@@ -103,7 +103,7 @@ export function describeDeviceError(name: string | undefined): string {
   }
 }
 
-/** Whether the page is served on the machine of its user, who then is the operator. */
+/** Returns whether the page is served on the machine of its user, who then is the operator. */
 function isOwnMachine(): boolean {
   return ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname);
 }

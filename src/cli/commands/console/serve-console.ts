@@ -255,12 +255,12 @@ export class ConsoleSession {
     return isEqual(code, this.#code) ? this.#token : undefined;
   }
 
-  /** Whether the Authorization header of a request has the token. */
+  /** Returns whether the Authorization header of a request has the token. */
   isHeldBy(authorization: string | undefined): boolean {
     return isEqual(authorization ?? '', `Bearer ${this.#token}`);
   }
 
-  /** Whether the page has signed the path. Its address is worth nothing for another one. */
+  /** Returns whether the page has signed the path. Its address is worth nothing for another one. */
   hasSigned({ path, ticket }: SignedPath): boolean {
     return isEqual(ticket, createHmac('sha256', this.#token).update(path).digest('hex'));
   }

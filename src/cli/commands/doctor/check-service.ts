@@ -88,7 +88,7 @@ async function checkRooms(
 
 const PROBE = 'rtc doctor --probe';
 
-/** Whether the service's own checks already reported that the worker is missing. */
+/** Returns whether the service's own checks already reported that the worker is missing. */
 function isMissing(own: readonly Check[], worker: MediaWorkerCheck): boolean {
   return own.some(({ check, status }) => check === worker && (status === 'fault' || status === 'note'));
 }

@@ -66,7 +66,7 @@ export function failedCheck(check: string, error: unknown, nowMs: number): Check
   return fault(check, cause, next ?? '');
 }
 
-/** Whether the key lacks the scope for the request, which means no fault of the service. */
+/** Returns whether the key lacks the scope for the request, which means no fault of the service. */
 export function isLackOfScope(error: unknown): boolean {
   return error instanceof RtcError && error.code === 'insufficient-scope';
 }

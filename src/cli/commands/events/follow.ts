@@ -178,7 +178,7 @@ function firstLine(text: string): string {
 
 type Responded = Extract<Forwarded['outcome'], { readonly kind: 'responded' }>;
 
-/** Why a response does not count as a delivery; null when it does. */
+/** Returns why a response does not count as a delivery; null when it does. */
 function describeRejection({ statusCode, redirect }: Responded): string | null {
   if (statusCode >= 200 && statusCode < 300) return null;
   return redirect ?? 'not accepted';

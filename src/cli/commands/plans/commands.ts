@@ -40,7 +40,7 @@ const FIELDS = [
 
 const duration = (seconds: number | undefined) => (seconds === undefined ? undefined : { seconds });
 
-/** When something starts, and how, such as `firstJoin, layout speaker`. */
+/** Describes when something starts, and how, such as `firstJoin, layout speaker`. */
 function describeStart(start: Plan['record'] | Plan['transcribe']): string | undefined {
   if (start === undefined) return undefined;
   const { at = 'firstJoin', ...how } = start;

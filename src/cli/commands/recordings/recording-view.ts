@@ -71,7 +71,7 @@ export function recordingRecord(
   });
 }
 
-/** Whether the recording is stopped, but its file is not complete, or not known to be. */
+/** Returns whether the recording is stopped, but its file is not complete, or not known to be. */
 export function isBeingWritten({ status, endedAt }: Recording): boolean {
   return status === 'stopped' && endedAt === null;
 }

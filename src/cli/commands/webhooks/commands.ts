@@ -374,7 +374,7 @@ function rotated(webhook: Webhook, secret: string): Result {
   });
 }
 
-/** Whether the request may have arrived, and only its response was lost. */
+/** Returns whether the request may have arrived, and only its response was lost. */
 function mayHaveBeenTaken(error: unknown): boolean {
   if (!(error instanceof RtcError)) return false;
   const isRefused = error.status !== undefined && error.status >= 400 && error.status < 500;

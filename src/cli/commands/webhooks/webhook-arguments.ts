@@ -60,7 +60,7 @@ export function printWarnings(terminal: Terminal, { warnings = [] }: Webhook): v
   for (const { detail } of warnings) printWarning(terminal, detail);
 }
 
-/** Whether the address is on this machine. */
+/** Returns whether the address is on this machine. */
 export function isLoopback(url: string): boolean {
   // The host without the brackets of IPv6.
   const host = (URL.parse(url)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1');

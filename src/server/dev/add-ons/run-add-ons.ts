@@ -156,7 +156,7 @@ export type AddOn = {
   readonly name: DevAddOn;
   readonly logFile: string;
   readonly start: (logMode: 'truncate' | 'append') => RunningChild;
-  /** Whether the service finds the add-on ready for work. */
+  /** Returns whether the service finds the add-on ready for work. */
   readonly isReady: (serviceUrl: string) => Promise<boolean>;
 };
 

@@ -54,7 +54,7 @@ type Cursor<P extends readonly unknown[]> = {
   readonly encode: (...parts: P) => string;
   /** Throws invalid-request unless the text is a cursor of this list. */
   readonly decode: (cursor: string) => P;
-  /** Whether it is a cursor of this list. */
+  /** Returns whether it is a cursor of this list. */
   readonly accepts: (cursor: string) => boolean;
 };
 

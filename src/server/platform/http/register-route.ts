@@ -276,8 +276,8 @@ export type RunOnce = (
 ) => Promise<RouteResponse>;
 
 /**
- * Whether the route takes an Idempotency-Key. Requests that can be repeated without harm, such as those for tokens, do not
- * need one.
+ * Returns whether the route takes an Idempotency-Key. Requests that can be repeated without harm, such as those for tokens, do
+ * not need one.
  */
 export function takesIdempotencyKey({ method, security, tag }: Route): boolean {
   return method === 'POST' && security === 'signed' && tag !== 'tokens';

@@ -299,7 +299,7 @@ function findProperty({ properties = {} }: ObjectSchema, name: string): Property
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** Whether the property allows null. A schema without a type allows any value. */
+/** Returns whether the property allows null. A schema without a type allows any value. */
 function takesNull({ type, enum: values, anyOf }: Property): boolean {
   if (values !== undefined) return values.includes(null);
   if (anyOf !== undefined) return anyOf.some(takesNull);

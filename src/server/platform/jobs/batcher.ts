@@ -12,7 +12,7 @@ export type BatcherOptions<Item> = {
   readonly gather?: { readonly ms: number; readonly size: number };
   /** Measures the wait of `gather`. Real time by default, because a test that stops its clock must not stop the batcher. */
   readonly timer?: Pick<Clock, 'sleep'> | undefined;
-  /** Whether the items of a batch that failed with `error` are tried one by one, so that one cannot fail all. */
+  /** Returns whether the items of a batch that failed with `error` are tried one by one, so that one cannot fail all. */
   readonly splitsAfter?: (error: unknown) => boolean;
   /**
    * Called when a batch of `count` items failed. When it resolves the items are flushed again, before later ones. Without it

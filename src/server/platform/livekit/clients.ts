@@ -125,7 +125,7 @@ export function toHttpUrl(url: string): string {
   return url.replace(/^ws/i, 'http');
 }
 
-/** Whether the URL is LiveKit's cloud, by the SDK's own criterion. */
+/** Returns whether the URL is LiveKit's cloud, by the SDK's own criterion. */
 function isCloud(url: string): boolean {
   return new URL(url).hostname.endsWith('.livekit.cloud');
 }

@@ -203,7 +203,8 @@ function systemCode(error: Error): string | undefined {
 }
 
 /**
- * Whether the media server responded that none of its processes did, because the process of the room or participant is gone.
+ * Returns whether the media server responded that none of its processes did, because the process of the room or participant is
+ * gone.
  */
 export function isNoResponse(error: unknown): boolean {
   return (
@@ -237,8 +238,8 @@ function withoutSecrets(error: ServerError): ServerError {
 }
 
 /**
- * Whether the media server responded that it does not accept the service's key, or a token with the time of the service's
- * clock.
+ * Returns whether the media server responded that it does not accept the service's key, or a token with the time of the
+ * service's clock.
  */
 export function isKeyRefused(error: unknown): boolean {
   if (!(error instanceof ServiceError && error.cause instanceof ServerError)) return false;

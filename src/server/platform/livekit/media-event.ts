@@ -70,7 +70,8 @@ export type MediaEventIngress = {
 /** Checks the signature of the media server's events, and reads them. */
 export interface MediaEventReader {
   /**
-   * Whether the media server signed this header for an event. The body, which is not read yet, may be that of another event.
+   * Returns whether the media server signed this header for an event. The body, which is not read yet, may be that of another
+   * event.
    */
   isEventToken(authorization: string | undefined): Promise<boolean>;
   /**

@@ -25,9 +25,9 @@ export interface MediaServer {
   /** Disconnects everyone. Rejects with room-not-found. */
   deleteRoom(room: string): Promise<void>;
   /**
-   * Whether a process of the media server holds the room. After a crash a media server with Redis continues to list the
-   * rooms and participants of the dead process; createRoom then moves the room to a living process. Resolves to false after
-   * 3 s, also for an unknown room.
+   * Returns whether a process of the media server holds the room. After a crash a media server with Redis continues to list the
+   * rooms and participants of the dead process; createRoom then moves the room to a living process. Resolves to false after 3
+   * s, also for an unknown room.
    */
   isRoomServed(room: string): Promise<boolean>;
   /** Rejects with room-not-found. */
@@ -45,7 +45,7 @@ export interface MediaServer {
   listParticipantEntries(room: string): Promise<readonly ParticipantEntry[]>;
   /** Rejects with participant-not-found, also for an unknown room. */
   getParticipant(room: string, identity: string): Promise<Participant>;
-  /** Whether a process of the media server holds the participant, like isRoomServed. Resolves to false after 3 s. */
+  /** Returns whether a process of the media server holds the participant, like isRoomServed. Resolves to false after 3 s. */
   isParticipantServed(room: string, identity: string): Promise<boolean>;
   /** Rejects with participant-not-found, also for an unknown room. */
   removeParticipant(room: string, identity: string): Promise<void>;

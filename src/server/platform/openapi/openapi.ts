@@ -341,7 +341,7 @@ const RETRY_AFTER = {
   example: 1,
 };
 
-/** Whether the route has a rate limit. Routes of the media server have none, because it does not retry after a 429. */
+/** Returns whether the route has a rate limit. Routes of the media server have none, because it does not retry after a 429. */
 function isLimited({ security }: Route): boolean {
   return security !== 'media-server';
 }

@@ -81,7 +81,7 @@ function chooseEncoding(accepted = ''): Encoding {
   return ENCODINGS.find(isAccepted) ?? 'identity';
 }
 
-/** Whether the caller has this version. A proxy may have made the tag a weak one. */
+/** Returns whether the caller has this version. A proxy may have made the tag a weak one. */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');

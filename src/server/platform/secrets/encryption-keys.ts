@@ -106,7 +106,7 @@ export type SecretBox = {
   /** Lets the key with this id encrypt from now on. */
   readonly encryptWith: (keyId: string) => void;
   readonly seal: (secret: string, boundTo: string) => string;
-  /** Whether the secret was sealed with the key that encrypts now. */
+  /** Returns whether the secret was sealed with the key that encrypts now. */
   readonly isCurrent: (sealed: string) => boolean;
   /** Throws ServiceError secret-unavailable when no key opens the secret, or when it belongs to another row. */
   readonly open: (sealed: string, boundTo: string) => string;

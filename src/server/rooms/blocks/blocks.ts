@@ -188,8 +188,8 @@ export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEve
 }
 
 /**
- * Whether somebody joined who is blocked, as far as this instance knows. It waits only if the blocks have to be read, and
- * never rejects: a join of which nothing is known is reported.
+ * Returns whether somebody joined who is blocked, as far as this instance knows. It waits only if the blocks have to be read,
+ * and never rejects: a join of which nothing is known is reported.
  */
 export function isBlockedJoin(findBlock: FindBlock, event: MediaEvent): boolean | Promise<boolean> {
   const subject = readJoin(event);

@@ -112,7 +112,7 @@ class LevelGate {
   #stretchSamples = 0;
   #quietSamples = 0;
 
-  /** Whether the window may have speech: it is loud, or the last loud one was less than 0.4 s ago. */
+  /** Returns whether the window may have speech: it is loud, or the last loud one was less than 0.4 s ago. */
   isOpenFor(window: Float32Array): boolean {
     const energy = measureEnergy(window);
     this.#measureBackground(energy, window.length);

@@ -6,7 +6,7 @@ export const SAMPLE_RATE = 16_000;
 
 export interface SpeechEngine {
   readonly name: string;
-  /** Whether a recognition in this language sends its audio to a server, which may charge for it by the second. */
+  /** Returns whether a recognition in this language sends its audio to a server, which may charge for it by the second. */
   isRemoteFor(language: string): boolean;
   /**
    * BCP 47 tags, sorted, with AUTO when a model can detect the language. A primary language includes all of its regions.
@@ -17,7 +17,7 @@ export interface SpeechEngine {
    * `recognise`.
    */
   maxSegmentSecondsFor(language: string): number;
-  /** Whether the engine can serve a language (`en` serves `en-GB`). */
+  /** Returns whether the engine can serve a language (`en` serves `en-GB`). */
   supports(language: string): boolean;
   /**
    * Loads the model of a language, so that the first utterance need not wait for it. Rejects with the errors of `recognise`.

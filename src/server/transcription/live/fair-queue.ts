@@ -27,7 +27,7 @@ export type TrackQueue = {
 export type FinalOptions = {
   /** Length of the speech. */
   readonly seconds?: number;
-  /** Whether the text is recognised already. Such work runs at once and takes no slot. */
+  /** Returns whether the text is recognised already. Such work runs at once and takes no slot. */
   readonly isReady?: () => boolean;
 };
 

@@ -17,7 +17,9 @@ export type StayOptions = {
    * over.
    */
   readonly identity: string;
-  /** Whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it. */
+  /**
+   * Returns whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it.
+   */
   readonly isHeld: () => boolean;
   readonly onTrack: (track: AudioTrack) => void;
   /** Called with the connection when the room was joined, and with undefined when the connection has ended. */

@@ -18,7 +18,9 @@ type RoomTranscriberSettings = {
   readonly owner: string;
   /** Called once when the store refuses segments: the transcription was stopped, deleted or taken over. */
   readonly onRefused: () => void;
-  /** Whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it. */
+  /**
+   * Returns whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it.
+   */
   readonly isHeld: () => boolean;
 };
 

@@ -124,7 +124,7 @@ export class StreamClock {
     return this.#originAt !== undefined;
   }
 
-  /** Whether samples arrived, and then none for longer than a gap. */
+  /** Returns whether samples arrived, and then none for longer than a gap. */
   isInterrupted(now: number): boolean {
     return this.#originAt !== undefined && now - this.#arrivedAt > GAP_MS;
   }

@@ -137,7 +137,7 @@ function downloadTarget({ archive }: CatalogueModel, folder: string): string {
 
 type Unpacked = { readonly folder: string; readonly files: string; readonly digest: string };
 
-/** Whether published SHA-256 prove the files. Throws when those, or the one in models.lock, differ. */
+/** Returns whether published SHA-256 prove the files. Throws when those, or the one in models.lock, differ. */
 async function verify({ name, files: known }: CatalogueModel, unpacked: Unpacked): Promise<boolean> {
   const { folder, files, digest } = unpacked;
   const expected = Object.entries(known ?? {});

@@ -129,7 +129,7 @@ async function* upTo(source: AsyncIterable<Uint8Array>, mostBytes: number): Asyn
   }
 }
 
-/** Whether a file is one that macOS adds to archives beside each real file. */
+/** Returns whether a file is one that macOS adds to archives beside each real file. */
 function isMacMetadata(parts: readonly string[]): boolean {
   return parts.at(-1)?.startsWith('._') === true;
 }

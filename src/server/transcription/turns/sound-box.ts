@@ -13,7 +13,7 @@ export type SoundPlace = {
 
 export interface SoundBox {
   seal(samples: Float32Array, place: SoundPlace): readonly SealedSound[];
-  /** Whether the key is available with which the audio was encrypted. */
+  /** Returns whether the key is available with which the audio was encrypted. */
   canOpen(keyId: string): boolean;
   /** Decrypts the parts of one turn, in order. Throws when they were not encrypted for this turn. */
   open(parts: readonly SealedSound[], place: SoundPlace): Float32Array;

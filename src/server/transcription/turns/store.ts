@@ -58,7 +58,7 @@ export interface TurnStore {
   /** Extends all leases of a worker. */
   renewListening(owner: string, leaseUntil: number): Promise<void>;
   releaseListening(recordingId: string, owner: string): Promise<void>;
-  /** Whether a worker listens, or may have turns that are not stored yet. */
+  /** Returns whether a worker listens, or may have turns that are not stored yet. */
   isListening(recordingId: string, now: number): Promise<boolean>;
   /** Adds turns and skips known ones. Returns false when `owner` does not hold the lease. */
   addTurns(recordingId: string, owner: string, turns: readonly DetectedTurn[]): Promise<boolean>;

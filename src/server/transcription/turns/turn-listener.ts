@@ -203,7 +203,9 @@ type ListenDeps = StayDeps &
 type ListenSettings = {
   readonly recording: Pick<ListenedRecording, 'recordingId' | 'room' | 'recordTracks'>;
   readonly owner: string;
-  /** Whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it. */
+  /**
+   * Returns whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it.
+   */
   readonly isHeld: () => boolean;
   readonly onRefused: () => void;
 };

@@ -139,7 +139,7 @@ export class InFlightDeliveries {
     return full;
   }
 
-  /** Whether this instance still owns the delivery. Another instance may send it as soon as the lease has run out. */
+  /** Returns whether this instance still owns the delivery. Another instance may send it as soon as the lease has run out. */
   isLeased(deliveryId: string, now: number): boolean {
     return (this.#leaseEnds.get(deliveryId) ?? 0) > now;
   }
@@ -149,7 +149,7 @@ export class InFlightDeliveries {
     for (const id of deliveryIds) if (this.#leaseEnds.has(id)) this.#leaseEnds.set(id, leaseUntil);
   }
 
-  /** How many more deliveries of the webhook this instance may store with its lease. */
+  /** Returns how many more deliveries of the webhook this instance may store with its lease. */
   capacityFor({ id: webhookId, ordering }: LeasedWebhook): number {
     const most = ordering === 'none' ? MAX_BURST : MAX_PER_WEBHOOK;
     const unsent = this.#queues.get(webhookId)?.unsent ?? 0;
@@ -176,7 +176,7 @@ export class InFlightDeliveries {
     };
   }
 
-  /** Whether the next claim would include one of these webhooks. */
+  /** Returns whether the next claim would include one of these webhooks. */
   canClaimFor(webhookIds: readonly string[]): boolean {
     if (webhookIds.length === 0) return false;
     const full = new Set(this.claimCapacity.exceptWebhooks);
@@ -291,7 +291,7 @@ class Turns {
   readonly #runningOrders = new Set<string>();
   readonly #stoppedOrders = new Set<string>();
 
-  /** Whether the delivery may join the queue. One that waits for no other resumes its order. */
+  /** Returns whether the delivery may join the queue. One that waits for no other resumes its order. */
   admits({ delivery: { orderingKey, waiting } }: DeliveryJob): boolean {
     if (orderingKey === null) return true;
     // The store has the end of everything before it.

@@ -212,7 +212,7 @@ function PlaceOption({ id, place, isActive, onChoose }: OptionProps) {
   );
 }
 
-/** When the place had this name: `until 1928`, `1861–1927`. */
+/** Says when the place had this name: `until 1928`, `1861–1927`. */
 function describePeriod({ validFrom, validTo, codiceCatastale }: Place): string {
   const from = validFrom?.slice(0, 4);
   const to = validTo?.slice(0, 4);

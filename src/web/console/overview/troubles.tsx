@@ -104,7 +104,7 @@ function Wrong({ mark, href, children }: WrongProps) {
 
 type RefusedProps = { readonly webhook: Webhook; readonly hasFailed: boolean };
 
-/** What became of the newest delivery that was not accepted. */
+/** Says why the newest delivery was not accepted. */
 function WhyRefused({ webhook: { id }, hasFailed }: RefusedProps) {
   const status = hasFailed ? 'failed' : 'pending';
   const { data } = useQuery({
@@ -146,7 +146,7 @@ const WORKERS: readonly (readonly [name: string, href: string, checks: readonly 
   ['Speech', '/transcriptions/live', ['add-ons']],
 ];
 
-/** What the recorder, ingress and speech workers can do, and what they do now. */
+/** Shows what the recorder, ingress and speech workers can do, and what they do now. */
 export function Workers({ checks }: { readonly checks: readonly Check[] | undefined }) {
   // Without Redis the list of ingresses fails, which the check has found out.
   const running = useRunning({ hasIngress: isWorking(checks, 'ingress') });

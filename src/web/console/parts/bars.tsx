@@ -85,7 +85,7 @@ function Stack({ parts, x, width }: StackProps) {
 
 type LegendProps = Pick<Props, 'bars'> & { readonly format: (value: number) => string };
 
-/** What each colour is, with its sum; none for a plot of one colour. */
+/** Says what each colour means, with its sum; a plot of one colour has none. */
 function Legend({ bars, format }: LegendProps) {
   const parts = bars[0]?.parts ?? [];
   if (parts.length < 2) return null;

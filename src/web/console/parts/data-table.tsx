@@ -123,7 +123,7 @@ function useVisibleRows(sorted: readonly { readonly id: string }[], onEnd: (() =
   return { scroller, height: virtualizer.getTotalSize(), items, isFolded };
 }
 
-/** Whether the table is too narrow for columns. */
+/** Returns whether the table is too narrow for columns. */
 function useIsFolded(scroller: RefObject<HTMLDivElement | null>): boolean {
   const [isFolded, setFolded] = useState(() => window.innerWidth < FOLDED_BELOW_PX);
   useEffect(() => {

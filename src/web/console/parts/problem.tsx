@@ -53,7 +53,7 @@ function hasEnded(error: unknown): boolean {
   return error instanceof RtcError && error.code === 'unreachable';
 }
 
-/** Whether the command line got no answer of the service, which would have had the id of the request. */
+/** Returns whether the command line got no answer of the service, which would have had the id of the request. */
 function isWithoutAnswer(error: unknown): boolean {
   return error instanceof RtcError && error.status === 503 && error.requestId === undefined;
 }

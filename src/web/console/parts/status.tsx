@@ -46,7 +46,7 @@ export function TranscriptionStatus({ status, progress }: TranscriptionProps) {
   );
 }
 
-/** Whether the transcription changes without an event. */
+/** Returns whether the transcription changes without an event. */
 export function isUnderWay(transcription: Pick<PostTranscription, 'status'> | null | undefined): boolean {
   return transcription?.status === 'queued' || transcription?.status === 'processing';
 }

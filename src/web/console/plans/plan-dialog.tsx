@@ -9,7 +9,7 @@ import { SettingsFields } from './settings-fields.tsx';
 
 /* The dialog of a plan, for a new one and for a change. */
 
-/** What the fields of a plan contain. */
+/** The contents of the fields of a plan. */
 type Draft = SettingsDraft & {
   readonly planId: string;
   readonly kind: 'room' | 'prefix';

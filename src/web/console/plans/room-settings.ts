@@ -7,11 +7,11 @@ import {
 } from '../../../contract/choices.ts';
 import type { PlanSettings } from '../../../contract/plans.ts';
 
-/* What is planned for a room, as the fields of a dialog have it: for a plan, and for a new room. */
+/* The settings of a room as the fields of a dialog have them, for a plan and for a new room. */
 
 export const MINUTES = ['maxDuration', 'soloTimeout', 'earlyJoin', 'emptyTimeout'] as const;
 
-/** What is said by a box that is ticked or not. */
+/** Settings that are a box to tick. */
 export const FLAGS = [
   'audioOnly',
   'recordTracks',
@@ -22,7 +22,7 @@ export const FLAGS = [
 ] as const;
 export type Flag = (typeof FLAGS)[number];
 
-/** What the fields contain; an empty one is not planned. */
+/** The contents of the fields. An empty one is not planned. */
 export type SettingsDraft = {
   /** In the time of this browser, as its field has it. */
   readonly opensAt: string;

@@ -52,7 +52,7 @@ type PartsProps = FieldsProps & {
   readonly first?: (typeof PARTS)[number][0];
 };
 
-/** What is planned, in parts that are closed while they are empty, so that the dialog is short at first. */
+/** Shows the settings in parts that are closed while they are empty, so that the dialog is short at first. */
 export function SettingsFields({ draft, onChange, first }: PartsProps) {
   const [opened] = useState(() =>
     PARTS.filter(([title, , names]) => title === first || names.some((name) => Boolean(draft[name]))),
@@ -164,7 +164,7 @@ const TRIGGER_WORDS: Readonly<Record<PlanTrigger, string>> = {
   'role:host': 'when a host is there',
 };
 
-/** What starts by itself, in the words of the fields; undefined for what does not. */
+/** Describes what starts by itself, in the words of the fields; undefined for what does not. */
 export function describeStarts(settings: PlanSettings) {
   const { record, transcribe, layout, preset, flags } = toSettingsDraft(settings);
   const describe = (trigger: PlanTrigger | '', how: readonly (string | undefined)[]) =>

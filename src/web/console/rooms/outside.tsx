@@ -10,7 +10,7 @@ import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
 
-/** Who is not in a room: those who wait to be admitted, and those who are kept out. The room need not be open. */
+/** Shows those who wait to be admitted to a room, and those who are kept out. The room need not be open. */
 export function Outside({ room }: { readonly room: string }) {
   return (
     <>
@@ -23,7 +23,7 @@ export function Outside({ room }: { readonly room: string }) {
 /** Somebody who gives up causes no event. */
 const REFRESH_MS = 10_000;
 
-/** Who waits in the lobby; nothing while nobody does. */
+/** Shows who waits in the lobby; nothing while nobody does. */
 function Waiting({ room }: { readonly room: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: KEYS.waiting(room),

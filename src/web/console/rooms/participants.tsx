@@ -67,7 +67,7 @@ export function Participants({ room, participants, count, loadMore }: Props) {
   );
 }
 
-/** Which the page of a room sets. */
+/** The page of a room sets this attribute while somebody has raised a hand. */
 const HAND_ATTRIBUTE = 'hand';
 
 type RowProps = { readonly room: string; readonly participant: Participant };

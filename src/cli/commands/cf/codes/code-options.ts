@@ -83,7 +83,7 @@ type CodeInput = {
   readonly out?: string | undefined;
 };
 
-/** Whether the codes are read from a file or stdin, and not from a few words. */
+/** Returns whether the codes are read from a file or stdin, and not from a few words. */
 export function isStreamed({ codes, file, column, rejects, append, out }: CodeInput): boolean {
   if (out !== undefined && append !== true) throw outWithoutAppend();
   if (file === undefined && !codes.includes('-')) {

@@ -150,7 +150,7 @@ function eachCode(
   });
 }
 
-/** Whether the input has columns, by the options or the file's name. */
+/** Returns whether the input has columns, by the options or the file's name. */
 function holdsTable({ column, sheet, append, file = '' }: ManyCodes): boolean {
   return column !== undefined || sheet !== undefined || append === true || /\.(?:csv|tsv|xlsx)$/i.test(file);
 }

@@ -43,9 +43,9 @@ type Connection = {
 
 /** State of one connection. */
 type ServedConnections = {
-  /** Whether the connection has sent a request, whole or not. */
+  /** Returns whether the connection has sent a request, whole or not. */
   readonly hasRequested: (socket: Duplex) => boolean;
-  /** Whether a request of the connection is being served or waits to be. */
+  /** Returns whether a request of the connection is being served or waits to be. */
   readonly isServing: (socket: Duplex) => boolean;
 };
 
