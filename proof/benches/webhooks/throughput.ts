@@ -12,7 +12,7 @@ import {
   type WebhookSigningKeys,
   webhookSigningKeys,
 } from '../../../src/contract/webhook-signing.ts';
-import { MAX_EVENTS_PER_COMMIT } from '../../../src/server/media-events/ingest.ts';
+import { MAX_EVENTS_PER_COMMIT } from '../../../src/server/media-events/media-event-routes.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
 import { measurePeer, type Peer, startPeers } from './peers.ts';

@@ -9,7 +9,7 @@ import { createRunOnce } from '../access/run-once.ts';
 import { learnMetadata } from '../events/event-payload.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import type { PresenceStore } from '../events/store.ts';
-import { createIngest } from '../media-events/ingest.ts';
+import { createIngest } from '../media-events/media-event-routes.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors.ts';
-import { createEventBatcher } from '../../../src/server/media-events/ingest.ts';
+import { createEventBatcher } from '../../../src/server/media-events/media-event-routes.ts';
 import type { MediaEvent } from '../../../src/server/platform/livekit/media-event.ts';
 import { mediaEvent } from './support/event-stage.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { EventIntake } from '../../../src/server/media-events/ingest.ts';
+import { EventIntake } from '../../../src/server/media-events/media-event-routes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mediaEvent, NOW } from './support/event-stage.ts';
 
