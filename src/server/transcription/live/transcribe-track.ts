@@ -13,9 +13,15 @@ import {
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { LiveOptions, StoredWord } from '../store.ts';
-import { EarlyRecognition, toSampleSpan } from './early-recognition.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
-import { applyOptions, InterimText, StableText, wordsWithOptions } from './interim-text.ts';
+import {
+  applyOptions,
+  EarlyRecognition,
+  InterimText,
+  StableText,
+  toSampleSpan,
+  wordsWithOptions,
+} from './interim-text.ts';
 import { VoicedStream } from './voiced-stream.ts';
 
 /*

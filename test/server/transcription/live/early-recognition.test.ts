@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Recognition } from '../../../../src/server/transcription/engines/speech.ts';
-import { EarlyRecognition } from '../../../../src/server/transcription/live/early-recognition.ts';
+import { EarlyRecognition } from '../../../../src/server/transcription/live/interim-text.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 const SPAN = { start: 100, end: 16_100 };
@@ -39,8 +39,7 @@ describe('a recognition ahead of the end of an utterance', () => {
 
   it('is used for exactly the speech that it was made for', async () => {
     const early = await recogniseEarly('We are done.');
-    const textFor = (span: typeof SPAN): Recognition['text'] | undefined =>
-      early.findRecognition(span)?.text;
+    const textFor = (span: typeof SPAN): Recognition['text'] | undefined => early.findRecognition(span)?.text;
     expect(textFor(SPAN)).toBe('We are done.');
     expect(textFor({ ...SPAN, end: SPAN.end + 1 })).toBeUndefined();
     expect(textFor({ ...SPAN, start: SPAN.start - 1 })).toBeUndefined();
