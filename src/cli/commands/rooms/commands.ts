@@ -24,8 +24,7 @@ import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/p
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { closed, remove } from './delete-command.ts';
-import { join, open } from './enter-commands.ts';
-import { admit, deny, waiting } from './waiting-commands.ts';
+import { admit, deny, join, open, waiting } from './enter-commands.ts';
 
 const FIELDS = [
   'sid',
