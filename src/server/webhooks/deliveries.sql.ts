@@ -4,13 +4,15 @@ import { TEST_EVENT } from '../../contract/event-names.ts';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { claimDeliveries, claimFollowing } from './claim-deliveries.sql.ts';
-import { countByPart, countPending, listTried } from './count-deliveries.sql.ts';
 import {
+  countByPart,
+  countPending,
   type InsertedDelivery,
   insertDeliveries,
   insertOrdered,
   isEnded,
   isInState,
+  listTried,
   loggedColumns,
   orderLocks,
   splitByOrder,
