@@ -35,9 +35,9 @@ export function createRecordingFiles(deps: BucketFilesDeps & { readonly director
 }
 
 /*
- * Reads and deletes files in the folder of recordings, and in no other folder. The path comes from the recorder. Therefore the file is
- * checked after it was opened: what the path resolves to must be in the folder, and be the file that was opened. So links, and
- * folders that were replaced by links, are rejected.
+ * Files are read and deleted in the folder of recordings, and in no other folder. The path comes from the recorder. Therefore
+ * the file is checked after it was opened: the resolved path must be in the folder, and lead to the file that was opened. So
+ * links, and folders that were replaced by links, are rejected.
  */
 
 /** Flags that do not wait for the other end of a FIFO, and follow no link in the last part of the path. */
@@ -123,7 +123,10 @@ async function deleteHlsFolder(folder: string, filepath: string): Promise<void> 
   await rmdir(hls).catch(undefinedWhenMissing);
 }
 
-/** Removes the folder of the file and those above it as long as they are empty. rmdir removes neither a link nor a folder with content. */
+/**
+ * Removes the folder of the file, and those above it as long as they are empty. rmdir removes neither a link nor a folder with
+ * content.
+ */
 async function removeEmptyFolders(folder: string, filepath: string): Promise<void> {
   const path = pathWithin(folder, filepath);
   const root = await realFolder(folder);

@@ -2,6 +2,11 @@ import { limitConfidence } from '../engines/recognise-with-retry.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
 import type { LiveOptions, StoredWord } from '../store.ts';
 
+/*
+ * Texts of an utterance that has not ended: interim results while somebody speaks (InterimText, StableText), and a recognition
+ * in a pause that may be its end (EarlyRecognition). At the bottom the options of a transcription are applied to any text.
+ */
+
 /** Shorter new speech is not worth a request: a server recognises single words badly. */
 const MIN_NEW_SAMPLES = SAMPLE_RATE * 1.5;
 
@@ -61,52 +66,12 @@ function withoutEnd(text: string): string {
 
 /** The number of words that both begin with, whatever their capitals and punctuation. */
 function agreedWords(one: readonly string[], other: readonly string[]): number {
-  const differs = one.findIndex((word, at) => bare(word) !== bare(other[at] ?? ''));
+  const differs = one.findIndex((word, at) => toBareWord(word) !== toBareWord(other[at] ?? ''));
   return differs === -1 ? Math.min(one.length, other.length) : differs;
 }
 
-function bare(word: string): string {
+function toBareWord(word: string): string {
   return word.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, '');
-}
-
-/*
- * Applies the options of a transcription to recognised text. Without punctuation the text becomes lower case. The
- * profanity filter keeps the first letter and the length of a word.
- */
-
-/** Stems of words that broadcasters bleep, in English and Italian. */
-const PROFANITY =
-  /\b(?:(?:mother)?fuck\w*|shit\w*|bullshit\w*|bitch\w*|cunt\w*|asshole\w*|bastard\w*|dick(?:head)?s?|wank\w*|twat\w*|cazz\w*|merd\w*|stronz\w*|vaffancul\w*|coglion\w*|puttan\w*|minchi\w*|fottut\w*)\b/giu;
-
-export function applyOptions(
-  text: string,
-  options: Pick<LiveOptions, 'punctuation' | 'profanityFilter'>,
-): string {
-  const clean = options.profanityFilter ? maskProfanity(text) : text;
-  return options.punctuation ? clean : withoutPunctuation(clean);
-}
-
-/** A word that was nothing but punctuation is left out. */
-export function wordsWithOptions(
-  { words }: { readonly words?: readonly StoredWord[] },
-  options: Pick<LiveOptions, 'punctuation' | 'profanityFilter'>,
-): { readonly words?: readonly StoredWord[] } {
-  if (words === undefined) return {};
-  const changed = words.map((word) => ({ ...word, text: applyOptions(word.text, options) }));
-  return { words: changed.filter(({ text }) => text !== '') };
-}
-
-function maskProfanity(text: string): string {
-  return text.replace(PROFANITY, (word) => `${word[0]}${'*'.repeat(word.length - 1)}`);
-}
-
-/** Keeps apostrophes and hyphens inside words, and the asterisks of the profanity filter. */
-function withoutPunctuation(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/(?<![\p{L}\p{N}])['’-]|['’-](?![\p{L}\p{N}])|[^\p{L}\p{M}\p{N}\s'’*-]/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
 }
 
 /** Indices of samples in a stream. */
@@ -151,4 +116,44 @@ export class EarlyRecognition {
 
 export function toSampleSpan({ start, samples }: VoicedSegment): SampleSpan {
   return { start, end: start + samples.length };
+}
+
+/*
+ * Applies the options of a transcription to recognised text. Without punctuation the text becomes lower case. The
+ * profanity filter keeps the first letter and the length of a word.
+ */
+
+/** Stems of words that broadcasters bleep, in English and Italian. */
+const PROFANITY =
+  /\b(?:(?:mother)?fuck\w*|shit\w*|bullshit\w*|bitch\w*|cunt\w*|asshole\w*|bastard\w*|dick(?:head)?s?|wank\w*|twat\w*|cazz\w*|merd\w*|stronz\w*|vaffancul\w*|coglion\w*|puttan\w*|minchi\w*|fottut\w*)\b/giu;
+
+export function applyOptions(
+  text: string,
+  options: Pick<LiveOptions, 'punctuation' | 'profanityFilter'>,
+): string {
+  const clean = options.profanityFilter ? maskProfanity(text) : text;
+  return options.punctuation ? clean : withoutPunctuation(clean);
+}
+
+/** A word that was nothing but punctuation is left out. */
+export function wordsWithOptions(
+  { words }: { readonly words?: readonly StoredWord[] },
+  options: Pick<LiveOptions, 'punctuation' | 'profanityFilter'>,
+): { readonly words?: readonly StoredWord[] } {
+  if (words === undefined) return {};
+  const changed = words.map((word) => ({ ...word, text: applyOptions(word.text, options) }));
+  return { words: changed.filter(({ text }) => text !== '') };
+}
+
+function maskProfanity(text: string): string {
+  return text.replace(PROFANITY, (word) => `${word[0]}${'*'.repeat(word.length - 1)}`);
+}
+
+/** Keeps apostrophes and hyphens inside words, and the asterisks of the profanity filter. */
+function withoutPunctuation(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/(?<![\p{L}\p{N}])['’-]|['’-](?![\p{L}\p{N}])|[^\p{L}\p{M}\p{N}\s'’*-]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
 }
