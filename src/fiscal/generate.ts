@@ -7,20 +7,14 @@ import { lastMatch, type PlaceMatch } from './geography/look-up-place.ts';
 import { type Birthplace, birthplaceAt } from './geography/place.ts';
 import { toCodeText } from './omocodia.ts';
 import {
-  inspected,
+  type InspectedPerson,
   inspectPerson,
   type Person,
   type PersonWarning,
   personFaults,
-  personLetters,
   personWarnings,
 } from './person.ts';
 import type { PersonFault } from './person-fault.ts';
-
-/*
- * `inspectPerson` leaves what it finds in `inspected`, `personLetters`, `lastMatch()` and `personWarnings()`, so that a code costs
- * no object besides its result. They hold until the next call.
- */
 
 export type GenerateOptions = {
   /** The current date. A birth after it is invalid. */
@@ -48,26 +42,23 @@ export type GenerateResult = GeneratedCode | { readonly ok: false; readonly faul
  * TypeError only for invalid options.
  */
 export const generate = (person: Person, options: GenerateOptions): GenerateResult => {
-  const isGood = inspectPerson(person, readToday(options?.asOf));
-  const { date, isFemale, slot, wasInForce } = inspected;
+  const inspected = inspectPerson(person, readToday(options?.asOf));
+  const { isGood, date, slot, wasInForce } = inspected;
   if (!isGood || slot < 0 || (options.strict === true && !wasInForce)) {
     return { ok: false, faults: personFaults(person, options) };
   }
-  writeBirth(isFemale ? (date % 100) + 40 : date % 100, date, slot);
   return {
     ok: true,
-    codiceFiscale: toCodeText(code),
+    codiceFiscale: toCodeText(completeCode(inspected)),
     birthplace: birthplaceAt(slot, date),
     match: lastMatch(),
-    warnings: personWarnings(),
+    warnings: personWarnings(inspected),
   };
 };
 
-/** The first six letters are there already: `inspectPerson` has written those of the names. */
-const code = personLetters;
-
-/** Women's days have 40 added. */
-const writeBirth = (day: number, date: number, slot: number): void => {
+/** Writes birth, place and check character behind the letters of the names. Women's days have 40 added. */
+const completeCode = ({ letters: code, date, isFemale, slot }: InspectedPerson): Uint8Array => {
+  const day = isFemale ? (date % 100) + 40 : date % 100;
   const year = ((date / 10_000) | 0) % 100;
   code[6] = 48 + ((year / 10) | 0);
   code[7] = 48 + (year % 10);
@@ -79,4 +70,5 @@ const writeBirth = (day: number, date: number, slot: number): void => {
   code[13] = 48 + (((slot % 100) / 10) | 0);
   code[14] = 48 + (slot % 10);
   code[15] = 65 + checkLetterIndex(code, 0);
+  return code;
 };

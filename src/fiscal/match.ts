@@ -116,7 +116,7 @@ const isGiven = (field: PersonField): boolean => given[field === 'province' ? 'b
 
 /** Returns whether all given data are good, and there are some. Without a birth date, a place is that of the code's date. */
 const inspectGiven = (person: KnownPerson, today: number): boolean => {
-  if (inspectPerson(person, today) && isPlaceKnown()) return true;
+  if (inspectPerson(person, today).isGood && isPlaceKnown()) return true;
   if (given.isNothing) return false;
   if (given.birthplace && !given.birthDate)
     inspectPerson({ ...person, birthDate: toIsoDate(parts.birthDate) }, today);

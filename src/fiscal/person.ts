@@ -65,13 +65,19 @@ function fault(facts: PersonFaultFacts): PersonFault {
   return { ...facts, message: englishPersonMessage(facts) };
 }
 
-/**
- * Reads a person's data into {@link inspected} and {@link personLetters}, which generate and match share. Each inspection
- * overwrites them. Allocates nothing if there is no error.
- */
 type NameProblem = NameFault | 'missing' | 'contradiction' | undefined;
 
+/** The letters of surname and given name, three each, with room for the rest of the code. */
+export const personLetters = new Uint8Array(16);
+
+/**
+ * A person's data as {@link inspectPerson} has read them. There is one such object, which the next inspection overwrites, so
+ * that a code costs no object besides its result.
+ */
 export const inspected = {
+  letters: personLetters,
+  /** Whether names, sex and date are good. The birthplace is judged by its slot. */
+  isGood: false,
   surnameFault: undefined as NameProblem,
   givenNameFault: undefined as NameProblem,
   isSexKnown: false,
@@ -88,14 +94,13 @@ export const inspected = {
   hasNamesAfterComma: false,
 };
 
-/** The letters of surname and given name, three each. */
-export const personLetters = new Uint8Array(16);
+export type InspectedPerson = Readonly<typeof inspected>;
 
 /** Data that may lack fields, each of which is a fault then. */
 type Data = { readonly [Field in keyof Person]?: Person[Field] | undefined };
 
-/** Returns whether names, sex and date are good. The caller checks the birthplace. */
-export const inspectPerson = (data: Data | null | undefined, today: number): boolean => {
+/** Reads a person's data for generate and match. */
+export const inspectPerson = (data: Data | null | undefined, today: number): InspectedPerson => {
   const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = data ?? NO_DATA;
   inspected.today = today;
   inspected.surnameFault = readSurname(surname, noSurname === true ? 'none' : 'some');
@@ -113,12 +118,12 @@ export const inspectPerson = (data: Data | null | undefined, today: number): boo
   inspected.slot = slot;
   inspected.isSuccessor = slot >= 0 && isLastSuccessor();
   inspected.wasInForce = slot >= 0 && !inspected.isSuccessor && isInForce(slot, date);
-  return (
+  inspected.isGood =
     inspected.surnameFault === undefined &&
     inspected.givenNameFault === undefined &&
     inspected.isSexKnown &&
-    inspected.isDateGood
-  );
+    inspected.isDateGood;
+  return inspected;
 };
 
 type FaultOptions = { readonly strict?: boolean | undefined; readonly suggest?: boolean | undefined };
@@ -140,11 +145,9 @@ export const personFaults = (data: Data | null | undefined, options: FaultOption
   return faults;
 };
 
-/** Returns the warnings about the last inspected person. The same combination returns the same array. */
-export const personWarnings = (): readonly PersonWarning[] =>
-  WARNINGS[
-    (inspected.wasInForce ? 0 : inspected.isSuccessor ? 2 : 1) + (inspected.hasNamesAfterComma ? 3 : 0)
-  ] ?? [];
+/** Returns the warnings about a person. The same combination returns the same array. */
+export const personWarnings = (person: InspectedPerson): readonly PersonWarning[] =>
+  WARNINGS[(person.wasInForce ? 0 : person.isSuccessor ? 2 : 1) + (person.hasNamesAfterComma ? 3 : 0)] ?? [];
 
 const WARNINGS: readonly (readonly PersonWarning[])[] = [
   Object.freeze([]),
