@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, PAGE } from './paging.ts';
 
 /** URLs to which a broadcast may go at once: the recorder encodes once and sends to each. */
 export const MAX_STREAM_URLS = 10;
@@ -259,8 +259,7 @@ export type BroadcastList = Static<typeof BroadcastListSchema>;
 export const BroadcastListQuery = Type.Object(
   {
     roomId: Type.Optional(nameSchema('Only broadcasts of this room', 'demo')),
-    limit: pageLimit(200, 'default 50'),
-    cursor: pageCursor(512),
+    ...PAGE,
   },
   { additionalProperties: false },
 );

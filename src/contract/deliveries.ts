@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { idParameter, instantSchema } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, PAGE } from './paging.ts';
 import { webhookIdParameter } from './webhooks.ts';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -33,8 +33,7 @@ export const DeliveryListQuery = Type.Object(
         'evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
       ),
     ),
-    limit: pageLimit(200, 'default 50'),
-    cursor: pageCursor(512),
+    ...PAGE,
   },
   { additionalProperties: false },
 );

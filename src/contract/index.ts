@@ -20,7 +20,6 @@ export * from './recordings.ts';
 export * from './room-data.ts';
 export * from './rooms.ts';
 export * from './self-check.ts';
-export * from './self-check.ts';
 export * from './sessions.ts';
 export * from './signing.ts';
 export * from './tokens.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { SCOPE_MEANINGS, SCOPES } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, PAGE } from './paging.ts';
 
 /** Id of the root key, API_KEY, which is not in the database. */
 export const ROOT_KEY_ID = 'root';
@@ -165,10 +165,7 @@ export const KeySchema = Type.Object(
 );
 export type Key = Static<typeof KeySchema>;
 
-export const KeyListQuery = Type.Object(
-  { limit: pageLimit(200, 'default 50'), cursor: pageCursor(512) },
-  { additionalProperties: false },
-);
+export const KeyListQuery = Type.Object(PAGE, { additionalProperties: false });
 export type KeyListQuery = Static<typeof KeyListQuery>;
 
 export const KeyListSchema = Type.Object(

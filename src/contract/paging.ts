@@ -26,3 +26,6 @@ export const nextPageCursor = Type.Optional(
 export function pageCursor(maxLength: number) {
   return Type.Optional(Type.String({ maxLength, description: 'nextCursor of the previous page' }));
 }
+
+/** The page of most lists. */
+export const PAGE = { limit: pageLimit(200, 'default 50'), cursor: pageCursor(512) };

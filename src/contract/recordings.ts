@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, PAGE } from './paging.ts';
 
 export const RecordingParams = Type.Object({
   recordingId: idParameter("The recording's egress id", 'EG_tH8vdkRoTDWY'),
@@ -138,8 +138,7 @@ export const RecordingListQuery = Type.Object(
   {
     roomId: Type.Optional(nameSchema('Only recordings of this room', 'demo')),
     status: Type.Optional(Type.Enum(RECORDING_WORDS, { description: 'Only recordings in this state' })),
-    limit: pageLimit(200, 'default 50'),
-    cursor: pageCursor(512),
+    ...PAGE,
   },
   { additionalProperties: false },
 );

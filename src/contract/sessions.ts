@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { SESSION_STATUSES } from './choices.ts';
 import { idParameter, instantSchema, nameSchema, shownMetadata } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, PAGE, pageCursor, pageLimit } from './paging.ts';
 import { RecordingSchema } from './recordings.ts';
 
 /*
@@ -162,8 +162,7 @@ export const SessionListQuery = Type.Object(
         examples: ['2026-02-01T00:00:00.000Z'],
       }),
     ),
-    limit: pageLimit(200, 'default 50'),
-    cursor: pageCursor(512),
+    ...PAGE,
   },
   { additionalProperties: false },
 );

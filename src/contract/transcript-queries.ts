@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { POST_STATUSES } from './choices.ts';
 import { nameSchema } from './names.ts';
-import { pageCursor, pageLimit } from './paging.ts';
+import { PAGE } from './paging.ts';
 
 /** BCP 47, as far as speech models distinguish languages: language, script, region, variants. */
 export const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
@@ -15,8 +15,7 @@ const searched = {
       description: 'Only transcriptions of this recording (egress id)',
     }),
   ),
-  limit: pageLimit(200, 'default 50'),
-  cursor: pageCursor(512),
+  ...PAGE,
 };
 
 const WORDS = {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, PAGE, pageCursor, pageLimit } from './paging.ts';
 import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
 import { LANGUAGE_PATTERN } from './transcript-queries.ts';
 
@@ -147,8 +147,7 @@ export const LiveListQuery = Type.Object(
   {
     roomId: Type.Optional(nameSchema('Only transcriptions of this room', 'demo')),
     status: Type.Optional(Type.Enum(LIVE_STATES, { description: 'Only transcriptions in this state' })),
-    limit: pageLimit(200, 'default 50'),
-    cursor: pageCursor(512),
+    ...PAGE,
   },
   { additionalProperties: false },
 );

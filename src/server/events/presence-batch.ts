@@ -207,7 +207,9 @@ function toKey({ roomSid, identity, minute }: Omit<Starter, 'kind' | 'participan
 }
 
 function isPresent(participant: ParticipantSession | undefined): boolean {
-  return participant?.countsAs === 'participant' && participant.joinedAt !== null && participant.leftAt === null;
+  return (
+    participant?.countsAs === 'participant' && participant.joinedAt !== null && participant.leftAt === null
+  );
 }
 
 function unique(sids: readonly string[]): readonly string[] {

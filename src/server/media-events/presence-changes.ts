@@ -269,11 +269,7 @@ export function toSession(info: MediaEventParticipant, roomSid: string, joinedAt
   };
 }
 
-function toCountsAs({
-  isHidden,
-  kind,
-  isBlocked,
-}: MediaEventParticipant): ParticipantSession['countsAs'] {
+function toCountsAs({ isHidden, kind, isBlocked }: MediaEventParticipant): ParticipantSession['countsAs'] {
   if (isHidden || SYSTEM_KINDS.includes(kind ?? '')) return 'machinery';
   return isBlocked ? 'blocked' : 'participant';
 }

@@ -1,5 +1,5 @@
 import { ADMITTED_TOPIC } from '../../contract/choices.ts';
-import { ignoreCode, ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
@@ -21,7 +21,7 @@ import type { DomainEvent } from '../events/event-payload.ts';
 import type { EventStores } from '../events/store.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
-import type { MediaServer } from '../platform/livekit/media-server.ts';
+import { findParticipant, type MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import { ensureNotBlocked, type FindBlock } from '../rooms/blocks/blocks.ts';
 import { mustWait } from '../rooms/entry.ts';
@@ -157,8 +157,7 @@ async function findWaiting(
   { room, identity }: RoomPerson,
 ): Promise<Waiting | undefined> {
   const waitingRoom = waitingRoomName(room);
-  const found = mediaServer.getParticipant(waitingRoom, identity);
-  const participant = await found.catch(ignoreCode('participant-not-found'));
+  const participant = await findParticipant(mediaServer, waitingRoom, identity);
   return participant && readParticipant(waitingRoom, participant);
 }
 

@@ -1,5 +1,5 @@
-import { type ErrorCode, ignoreCode, ServiceError } from '../../contract/errors.ts';
-import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { type Egress, findParticipant, type MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import type { RecordingFiles } from './files/recording-files.ts';
 import { hasPassed, isActive, isOver, isPending } from './lifecycle.ts';
@@ -136,8 +136,7 @@ function isYoungerThan({ clock }: EgressStateDeps, { startedAt, createdAt }: Rec
 
 /** Returns whether the recorder is in the room, or was until a moment ago. */
 async function hasRecorder(mediaServer: MediaServer, recording: Recording): Promise<boolean> {
-  const found = mediaServer.getParticipant(recording.room, recording.egressId ?? '');
-  return (await found.catch(ignoreCode('participant-not-found'))) !== undefined;
+  return (await findParticipant(mediaServer, recording.room, recording.egressId ?? '')) !== undefined;
 }
 
 /**

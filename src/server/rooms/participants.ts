@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Role } from '../../contract/choices.ts';
-import { hasCode, ignoreCode, ServiceError } from '../../contract/errors.ts';
+import { hasCode, ServiceError } from '../../contract/errors.ts';
 import { MAX_METADATA_BYTES } from '../../contract/names.ts';
 import { MOST_LISTED } from '../../contract/paging.ts';
 import {
@@ -14,7 +14,11 @@ import {
 } from '../../contract/participants.ts';
 import { cursorCodec, readPage } from '../platform/http/read-page.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
-import type { MediaServer, ParticipantChange, ParticipantEntry } from '../platform/livekit/media-server.ts';
+import {
+  findParticipant,
+  type ParticipantChange,
+  type ParticipantEntry,
+} from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
 import { type BlockIdentityDeps, type BlockRequest, blockIdentity } from './blocks/blocks.ts';
 import { findRoom, type MediaDeps } from './rooms.ts';
@@ -87,9 +91,8 @@ async function readRecords(entries: readonly ParticipantEntry[]): Promise<Partic
 }
 
 /** Returns a participant. Throws room-not-found or participant-not-found. */
-async function findParticipant(deps: ParticipantDeps, room: string, identity: string): Promise<Participant> {
-  const found = deps.mediaServer.getParticipant(room, identity);
-  const participant = await found.catch(ignoreCode('participant-not-found'));
+async function getParticipant(deps: ParticipantDeps, room: string, identity: string): Promise<Participant> {
+  const participant = await findParticipant(deps.mediaServer, room, identity);
   if (participant !== undefined && isListed(participant)) {
     const { sid } = participant;
     if (!(await deps.findDeparted([sid])).has(sid)) return participant;
@@ -132,7 +135,7 @@ export async function updateParticipant(
   const metadata = patch.metadata === undefined ? undefined : metadataText(patch.metadata);
   refuseOwnAttributes(patch.attributes);
   // The media server responds for an absent participant only after 3 s.
-  const participant = await findParticipant(deps, room, identity);
+  const participant = await getParticipant(deps, room, identity);
   const attributes = changedAttributes(participant, patch);
   const change: ParticipantChange = {
     name: patch.name,
@@ -234,7 +237,7 @@ export async function unmuteParticipant(deps: ParticipantDeps, request: MuteRequ
 }
 
 async function requireTrack(deps: ParticipantDeps, { room, identity, trackSid }: MuteRequest): Promise<void> {
-  const participant = await findParticipant(deps, room, identity);
+  const participant = await getParticipant(deps, room, identity);
   if (participant.tracks.some((track) => track.sid === trackSid)) return;
   throw new ServiceError(
     'track-not-found',
@@ -285,18 +288,9 @@ async function mute({ mediaServer }: ParticipantDeps, room: string, target: Targ
     if (error.code === 'track-not-found') return false;
     if (error.code !== 'media-server-unavailable') throw error;
     // The media server responds with this error also for a participant who has left.
-    if (await isPresent(mediaServer, room, identity)) throw error;
+    if ((await findParticipant(mediaServer, room, identity)) !== undefined) throw error;
     return false;
   }
-}
-
-async function isPresent(
-  mediaServer: Pick<MediaServer, 'getParticipant'>,
-  room: string,
-  identity: string,
-): Promise<boolean> {
-  const found = mediaServer.getParticipant(room, identity);
-  return (await found.catch(ignoreCode('participant-not-found'))) !== undefined;
 }
 
 type Removal = {
@@ -322,7 +316,7 @@ export async function removeParticipant(
     await disconnectWaiting(deps, { room, identity });
   }
   try {
-    await findParticipant(deps, room, identity);
+    await getParticipant(deps, room, identity);
     await deps.mediaServer.removeParticipant(room, identity);
     return true;
   } catch (error) {

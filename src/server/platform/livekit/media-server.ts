@@ -1,3 +1,4 @@
+import { ignoreCode } from '../../../contract/errors.ts';
 import type { Ingress } from '../../../contract/ingress.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { RecordingSettings } from '../../../contract/recordings.ts';
@@ -9,8 +10,10 @@ import type { Room } from '../../../contract/rooms.ts';
  *   media-server-unavailable   no connection, or no response within the timeout
  *   media-server-error         it rejected our key (its 401 and 403) or failed (its 500)
  *   media-worker-unavailable   egress or ingress without Redis or without a worker
- *   invalid-request            an argument is invalid and with the not-found codes that each method names.
+ *   invalid-request            an argument is invalid
+ * and with the not-found codes that each method names.
  */
+
 /** A name that no room can have. Looking it up is the cheapest call that verifies our key. */
 export const NO_ROOM = '\u0000ready';
 
@@ -235,3 +238,12 @@ export type IngressRequest = {
   readonly participantIdentity: string;
   readonly participantName: string;
 };
+
+/** Returns a participant; undefined for somebody who is not in the room, or for an unknown room. */
+export async function findParticipant(
+  mediaServer: Pick<MediaServer, 'getParticipant'>,
+  room: string,
+  identity: string,
+): Promise<Participant | undefined> {
+  return await mediaServer.getParticipant(room, identity).catch(ignoreCode('participant-not-found'));
+}

@@ -34,7 +34,9 @@ const MISSING_CODES: readonly string[] = ['NoSuchKey', 'NoSuchVersion'];
  * Reads objects of any S3 storage. Each recording stores its bucket, which may be an earlier one on the same storage. The S3
  * client is loaded when it is first used.
  */
-export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open' | 'removeEmptyFolders'> {
+export function createBucketFiles(
+  deps: BucketFilesDeps,
+): Omit<RecordingFiles, 'open' | 'removeEmptyFolders'> {
   const { storage } = deps;
   return {
     find: async (location) => {

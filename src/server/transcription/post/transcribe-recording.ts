@@ -15,8 +15,8 @@ import {
 } from '../engines/speech.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
 import type { SoundBox } from '../turns/sound-box.ts';
+import { SpeakerAttribution, type SpokenSegment } from '../turns/speaker-attribution.ts';
 import type { Turn, TurnStores } from '../turns/store.ts';
-import { type SpokenSegment, SpeakerAttribution } from '../turns/speaker-attribution.ts';
 
 export type TranscribeDeps = Pick<ReadSoundDeps, 'soundBox'> & {
   readonly store: Pick<TranscriptionStores & TurnStores, 'transcriptions' | 'recordings' | 'turns'>;
@@ -102,7 +102,11 @@ async function transcribeAudio(
   await pipeline.add(attribution.push(detector.flush()));
   await pipeline.add(attribution.flush());
   const maxSegmentSeconds = deps.engine.maxSegmentSecondsFor(lease.job.language);
-  for await (const spoken of readOwnTurns(deps, { recordingId: recording.id, attribution, maxSegmentSeconds })) {
+  for await (const spoken of readOwnTurns(deps, {
+    recordingId: recording.id,
+    attribution,
+    maxSegmentSeconds,
+  })) {
     await pipeline.add(spoken);
   }
   await pipeline.finish();

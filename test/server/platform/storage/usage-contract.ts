@@ -41,7 +41,14 @@ export function describeUsage(engine: string, prepare: () => Promise<TestDatabas
     const saveStay = (roomSid: string, stay: Stay, number = 0) => {
       const { identity, role: accessRole, joinedAt, leftAt, keyId } = stay;
       const sid = `PA_${roomSid}_${identity}_${joinedAt}_${number}`;
-      const who = { sid, roomSid, identity, name: identity, countsAs: 'participant', metadata: null } as const;
+      const who = {
+        sid,
+        roomSid,
+        identity,
+        name: identity,
+        countsAs: 'participant',
+        metadata: null,
+      } as const;
       return store.presence.saveParticipant({
         ...who,
         accessRole,

@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { VoicedStream } from '../../../../src/server/transcription/live/voiced-stream.ts';
 import { OVERLAP_MS } from '../../../../src/server/transcription/resolve-speakers.ts';
+import {
+  SpeakerAttribution,
+  type SpokenSegment,
+} from '../../../../src/server/transcription/turns/speaker-attribution.ts';
 import type { Turn } from '../../../../src/server/transcription/turns/store.ts';
-import { type SpokenSegment, SpeakerAttribution } from '../../../../src/server/transcription/turns/speaker-attribution.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { openTestModel } from '../../../support/parts/speech-model.ts';
 import { type FoundSegment, judgeCall } from './support/judge-call.ts';

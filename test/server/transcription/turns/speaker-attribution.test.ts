@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SAMPLE_RATE, type VoicedSegment } from '../../../../src/server/transcription/engines/speech.ts';
-import type { Turn } from '../../../../src/server/transcription/turns/store.ts';
 import { SpeakerAttribution } from '../../../../src/server/transcription/turns/speaker-attribution.ts';
+import type { Turn } from '../../../../src/server/transcription/turns/store.ts';
 
 const ORIGIN = 1_700_000_000_000;
 const turn = (identity: string, from: number, to: number): Turn => ({
