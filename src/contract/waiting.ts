@@ -3,14 +3,14 @@ import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
 import { RoleSchema, TokenSchema } from './tokens.ts';
 
 /*
- * Whoever has no role of those that enter a room with a lobby waits in a room of the media server of its own, whose name the
- * service derives (WAITING_ROOM_PREFIX), until a host, a moderator or a back end admits or denies the person.
+ * In a room with a lobby, people of some roles wait before they enter. They wait in another room of the media server, whose name
+ * the service derives from that of the room (WAITING_ROOM_PREFIX), until a host, a moderator or a back end admits or denies them.
  */
 
-/** As many people may wait for a room. */
+/** Maximum number of people who wait for a room. */
 export const MOST_WAITING = 500;
 
-/** People whom one request admits. */
+/** Maximum number of people whom one request admits. */
 export const MOST_ADMITTED = 100;
 
 export const WaitingParams = Type.Object({

@@ -14,8 +14,8 @@ import { createSecretBox, readEncryptionKey, type SecretBox } from '../platform/
 import type { TracingDeps } from '../platform/tracing/open-telemetry.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
-import { createFileUrls, createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
-import { deriveLinkKeys, type LinkKeys } from '../recordings/files/file-link.ts';
+import { createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
+import { createFileUrls, deriveLinkKeys, type LinkKeys } from '../recordings/files/file-link.ts';
 import type { RecordingFiles, RecordingStorage } from '../recordings/files/recording-files.ts';
 import { type AddressGuard, createAddressGuard } from '../webhooks/sender/address-guard.ts';
 import type { FileUrls, WebhookSender } from '../webhooks/sender/sender.ts';

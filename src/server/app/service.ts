@@ -268,7 +268,7 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
 type ClosingDeps = Omit<DeleteRoomDeps, 'endHelpersOfRoom'> &
   Parameters<typeof endRecordingOfRoom>[0] & { readonly sharedRooms: Pick<SharedRooms, 'forget'> };
 
-/** The stop of a recorder that does not respond goes on while its room is closed in time. */
+/** A room is closed in time although its recorder does not respond: the stop goes on meanwhile. */
 const RECORDER_PATIENCE_MS = 500;
 
 /** Plans close rooms as DELETE /v1/rooms/:roomId does. */
@@ -280,7 +280,7 @@ function closingRooms({ sharedRooms, ...deps }: ClosingDeps) {
   };
 }
 
-/** The change itself is done: without the note, the room's next event tells it. */
+/** Notes the changed metadata of a room. A failure is only logged, because the room's next event has the metadata too. */
 function noteMetadata({ store, clock, log }: Adapters): (room: Room) => Promise<void> {
   return async ({ sid, metadata }) => {
     const known = learnMetadata(null, metadata, clock.now());

@@ -15,6 +15,10 @@ import type { MissingSince } from './missing-since.ts';
  * createRoom moves an orphan to a living process, under the same sid, and changes nothing in a room that is served.
  * Therefore an orphan is revived, not deleted: its participants may be reconnecting. An orphan to which nobody has returned
  * after departureTimeout is closed, as the media server would have done.
+ *
+ * The lists of the media server are wrong in two more ways, which the functions at the end correct: after the loss of its Redis
+ * it does not list rooms and people whom its processes still hold, and while participants are read, their room may be closed and
+ * its name given to another one.
  */
 
 /** Rooms that are checked in a round while no orphan is known: of 10,000 rooms each is checked once an hour. */
@@ -210,7 +214,10 @@ type People = {
   readonly unlisted: ReadonlySet<string>;
 };
 
-/** Lists the participants of the room. Of the `count` who are present by our events, those who may be reported as gone in this round are asked for. */
+/**
+ * Lists the participants of the room, and those whom the media server does not list although it holds them. It is asked for
+ * each person who is present by our events (`count` of them) and may be reported as gone in this round.
+ */
 export async function readPeople(
   deps: ServedDeps & { readonly store: { readonly presence: Pick<PresenceStore, 'listPresent'> } },
   room: Room,

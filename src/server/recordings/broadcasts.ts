@@ -23,7 +23,7 @@ import { findRunning, type RefreshDeps, refreshRecording } from './egress-state.
 import { applyObservation, toBroadcastState, toHls } from './recording-events.ts';
 import { recordingPath } from './recording-path.ts';
 import { deleteStored } from './recordings.ts';
-import { type Plan, type RecordingDeps, startInRoom } from './start-recording.ts';
+import { type EgressStart, type RecordingDeps, startInRoom } from './start-recording.ts';
 import type { Recording, RecordingStores } from './store.ts';
 
 /*
@@ -61,7 +61,7 @@ export async function startBroadcast(
   refuseIndistinct(urls, { known: [], pointer: '#/urls' });
   await checkHosts(deps, urls, '#/urls');
   const { bucket, directory, pathTemplate } = deps.recordings;
-  const plan: Plan = {
+  const wanted: EgressStart = {
     kind: 'broadcast',
     describe: (now) => {
       const id = `bc_${deps.ids.next()}`;
@@ -82,7 +82,7 @@ export async function startBroadcast(
       startId: id,
     }),
   };
-  const { recording, isNew } = await startInRoom(deps, room, plan);
+  const { recording, isNew } = await startInRoom(deps, room, wanted);
   return { ...toBroadcast(recording), status: isNew ? 'broadcasting' : 'already_broadcasting' };
 }
 

@@ -28,12 +28,12 @@ type Box = {
  */
 export async function readMp4Duration(read: ReadBytes, fileBytes: number): Promise<number | undefined> {
   const reader = new PartReader(read, fileBytes);
-  const [first] = await findBox(reader, { start: 0, end: fileBytes }, { type: 'ftyp', limit: 1 });
+  const first = await findBox(reader, { start: 0, end: fileBytes }, { type: 'ftyp', limit: 1 });
   if (first === undefined) return undefined;
-  const [movie] = await findBox(reader, { start: 0, end: fileBytes }, { type: 'moov', limit: MAX_BOXES });
+  const movie = await findBox(reader, { start: 0, end: fileBytes }, { type: 'moov', limit: MAX_BOXES });
   if (movie === undefined) return undefined;
   const inside = { start: movie.start + movie.headBytes, end: movie.start + movie.sizeBytes };
-  const [header] = await findBox(reader, inside, { type: 'mvhd', limit: MAX_BOXES });
+  const header = await findBox(reader, inside, { type: 'mvhd', limit: MAX_BOXES });
   if (header === undefined) return undefined;
   return readMovieDuration(await reader.read(header.start + header.headBytes, MOVIE_HEADER_BYTES));
 }
@@ -42,15 +42,17 @@ type Range = { readonly start: number; readonly end: number };
 type Wanted = { readonly type: string; readonly limit: number };
 
 /** Returns the first box of `type` among the first `limit` boxes of the range. */
-async function findBox(reader: PartReader, { start, end }: Range, { type, limit }: Wanted) {
-  const found: Box[] = [];
-  for (let at = start, seen = 0; seen < limit && found.length === 0; seen += 1) {
+async function findBox(
+  reader: PartReader,
+  { start, end }: Range,
+  { type, limit }: Wanted,
+): Promise<Box | undefined> {
+  for (let at = start, seen = 0; seen < limit; seen += 1) {
     const box = readBoxHead(await reader.read(at, MAX_HEAD_BYTES), { start: at, end });
-    if (box === undefined) break;
-    if (box.type === type) found.push(box);
+    if (box === undefined || box.type === type) return box;
     at += box.sizeBytes;
   }
-  return found;
+  return undefined;
 }
 
 /** Returns undefined for a head that is cut off or has an impossible size. */

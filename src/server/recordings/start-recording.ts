@@ -89,8 +89,8 @@ export async function startRecording(
   return toStart(recording, isNew ? 'recording' : 'already_recording');
 }
 
-/** A recording or a broadcast that is to be started in a room. */
-export type Plan = {
+/** How the egress of a recording or of a broadcast is to be started in a room. */
+export type EgressStart = {
   readonly kind: RecordingKind;
   readonly describe: (
     now: number,
@@ -106,20 +106,20 @@ export type Plan = {
 
 type Started = { readonly recording: Recording; readonly isNew: boolean };
 
-/** Starts what is planned, or returns what of its kind already runs in the room. Throws as startRecording does. */
-export async function startInRoom(deps: RecordingDeps, room: string, plan: Plan): Promise<Started> {
+/** Starts the wanted egress, or returns the one of its kind that already runs in the room. Throws as startRecording does. */
+export async function startInRoom(deps: RecordingDeps, room: string, wanted: EgressStart): Promise<Started> {
   const { sid: roomSid } = await findRoom(deps, room);
   const { timeoutMs } = deps.recordings;
   const requestedAt = deps.clock.monotonic();
   // Without Redis this request fails at once, while a start would search for a recorder for 22 s.
   await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
-    const claim = await claimRoom(deps, { room, roomSid, plan });
+    const claim = await claimRoom(deps, { room, roomSid, wanted });
     if (claim.claimed) {
       await ensureRoom(deps, claim.recording);
       await ensureRecorder(deps, claim.recording);
       const deadline = Math.min(deps.clock.monotonic() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
-      return await startEgress(deps, { recording: claim.recording, plan, deadline });
+      return await startEgress(deps, { recording: claim.recording, wanted, deadline });
     }
     const { recording } = claim;
     if (recording.status === 'recording') {
@@ -145,16 +145,19 @@ function refuseWithoutEffect({ audioOnly, layout, preset }: RecordingSettings): 
   });
 }
 
-type Claim = { readonly room: string; readonly roomSid: string; readonly plan: Plan };
+type Claim = { readonly room: string; readonly roomSid: string; readonly wanted: EgressStart };
 
-async function claimRoom(deps: RecordingDeps, { room, roomSid, plan }: Claim) {
+async function claimRoom(deps: RecordingDeps, { room, roomSid, wanted }: Claim) {
   const now = deps.clock.now();
   const { instanceId: owner } = deps;
-  const claim = { kind: plan.kind, room, roomSid, owner, claimUntil: now + CLAIM_MS };
-  return await deps.store.recordings.claim({ ...plan.describe(now), ...claim }, now);
+  const claim = { kind: wanted.kind, room, roomSid, owner, claimUntil: now + CLAIM_MS };
+  return await deps.store.recordings.claim({ ...wanted.describe(now), ...claim }, now);
 }
 
-/** A deletion between the first look at the room and the claim found no recording to stop. From now on it finds this one. */
+/**
+ * Looks for the room once more: a deletion between the first look and the claim has found no recording to stop. A later one
+ * finds this recording.
+ */
 async function ensureRoom(deps: RecordingDeps, recording: Recording): Promise<void> {
   try {
     await findRoom(deps, recording.room);
@@ -179,13 +182,13 @@ type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
 
 type Start = {
   readonly recording: Recording;
-  readonly plan: Plan;
+  readonly wanted: EgressStart;
   /** Monotonic milliseconds. */
   readonly deadline: number;
 };
 
-async function startEgress(deps: RecordingDeps, { recording, plan, deadline }: Start): Promise<Started> {
-  const outcome = requestEgress(deps, recording, plan).then(
+async function startEgress(deps: RecordingDeps, { recording, wanted, deadline }: Start): Promise<Started> {
+  const outcome = requestEgress(deps, recording, wanted).then(
     (egress): StartOutcome => ({ egress }),
     (error: unknown): StartOutcome => ({ error }),
   );
@@ -204,17 +207,21 @@ async function startEgress(deps: RecordingDeps, { recording, plan, deadline }: S
   return await activate(deps, recording, inTime.egress);
 }
 
-async function requestEgress(deps: RecordingDeps, recording: Recording, plan: Plan): Promise<Egress> {
+async function requestEgress(
+  deps: RecordingDeps,
+  recording: Recording,
+  wanted: EgressStart,
+): Promise<Egress> {
   const { room, filepath } = recording;
   // A probe of `rtc doctor` records nothing, and would leave an empty folder.
   if (!isProbeRoom(room) && filepath !== '') await deps.recordingStorage.makeReady(filepath);
-  const { startId, ...egress } = plan.describeEgress(recording);
+  const { startId, ...egress } = wanted.describeEgress(recording);
   const { bucket } = deps.recordings;
   const webhookUrl = nameStart(deps.recordings.webhookUrl(), startId);
   return await deps.mediaServer.startRoomComposite({ room, bucket, webhookUrl, ...egress });
 }
 
-/** The media server lists the URL with the egress. */
+/** Names the start in the URL, which the media server lists with the egress: a start whose response is lost is found by it. */
 function nameStart(webhookUrl: string | undefined, startId: string | undefined): string | undefined {
   if (webhookUrl === undefined || startId === undefined) return webhookUrl;
   const url = new URL(webhookUrl);

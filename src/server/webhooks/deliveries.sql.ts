@@ -138,7 +138,7 @@ async function claimJobs(
     .map(({ delivery, webhook, event: { position: _, ...event } }) => ({ delivery, webhook, event }));
 }
 
-/** All deliveries of an order are due when its first one is, which may be a retry. */
+/** Returns when deliveries are due: those of one order all are when its first one is, which may be a retry. */
 function dueTimes(claimed: readonly Delivery[]): (delivery: Delivery) => number {
   const firstByOrder = new Map(
     claimed.filter(({ waiting }) => waiting === null).map((first) => [toOrder(first), first.dueAt]),
@@ -190,14 +190,14 @@ async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise
   if (eventId !== undefined) return await listOfEvent(db, query, eventId);
   const newest = sql`order by "createdAt" desc, id desc limit ${limit}`;
   const pending = (since: RawBuilder<unknown>) => sql<LoggedRow>`
-    select * from (${walk(query, 'pending', since)}) as pending
-    union all select * from (${walkParcels(query)}) as parcelled`;
+    select * from (${listState(query, 'pending', since)}) as pending
+    union all select * from (${listParcelled(query)}) as parcelled`;
   if (state === 'pending') return (await sql<LoggedRow>`${pending(sql`0`)} ${newest}`.execute(db)).rows;
-  if (state !== undefined) return (await walk(query, state, sql`0`).execute(db)).rows;
-  const walks = ENDED_STATES.map((one) => sql`select * from (${walk(query, one, sql`0`)}) as one_state`);
+  if (state !== undefined) return (await listState(query, state, sql`0`).execute(db)).rows;
+  const lists = ENDED_STATES.map((one) => sql`select * from (${listState(query, one, sql`0`)}) as one_state`);
   const pageBegins = sql`(select case when count(*) = ${limit} then min("createdAt") else 0 end from ended)`;
   const { rows } = await sql<LoggedRow>`
-    with ended as materialized (${sql.join(walks, sql` union all `)} ${newest})
+    with ended as materialized (${sql.join(lists, sql` union all `)} ${newest})
     select * from ended union all ${pending(pageBegins)} ${newest}`.execute(db);
   return rows;
 }
@@ -237,7 +237,7 @@ const ENDED_STATES = DELIVERY_STATES.filter((state) => state !== 'pending');
  * bounds on both sides, because PostgreSQL then expects few rows even of a table without statistics, and scans the index in
  * order.
  */
-function walk(
+function listState(
   { webhookId, limit, after }: DeliveryQuery,
   state: DeliveryState,
   since: RawBuilder<unknown>,
@@ -253,7 +253,7 @@ function walk(
 }
 
 /** The deliveries of the webhook that only parcels have, which are few, in the order of the list. */
-function walkParcels({ webhookId, limit, after }: DeliveryQuery): RawBuilder<LoggedRow> {
+function listParcelled({ webhookId, limit, after }: DeliveryQuery): RawBuilder<LoggedRow> {
   const isAfter =
     after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
   return sql`
@@ -261,6 +261,7 @@ function walkParcels({ webhookId, limit, after }: DeliveryQuery): RawBuilder<Log
     where "webhookId" = ${webhookId} ${isAfter} order by "createdAt" desc, id desc limit ${limit}`;
 }
 
+/** Shortens waits that are longer than any retry makes them, as after the clock was set back. */
 async function bringForward({ db }: Connection, latest: number): Promise<void> {
   const noLater = (name: 'dueAt' | 'leaseUntil') =>
     sql`${sql.ref(name)} = case when ${sql.ref(name)} > ${latest} then ${latest} else ${sql.ref(name)} end`;

@@ -3,8 +3,6 @@ import { mkdir, open, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { hasCode } from '../../../contract/errors.ts';
 import { codeOfError } from '../../../contract/unknown-value.ts';
-import type { FileUrls } from '../../webhooks/sender/sender.ts';
-import type { RecordingStores } from '../store.ts';
 import { findReason, type KeyHolder, readErrorCode } from './bucket-errors.ts';
 import {
   ask,
@@ -15,8 +13,7 @@ import {
   type ObjectStorage,
   readDocument,
 } from './bucket-files.ts';
-import { type LinkDeps, signFileLink } from './file-link.ts';
-import type { FileLocation, RecordingFiles, RecordingStorage, StorageCheck } from './recording-files.ts';
+import type { FileLocation, RecordingStorage, StorageCheck } from './recording-files.ts';
 
 /** Time for at most five steps while a caller waits. */
 const TIMEOUT_MS = 4000;
@@ -86,31 +83,6 @@ async function setMode(folder: string, mode: number): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-type FileUrlsDeps = LinkDeps & {
-  readonly store: Pick<RecordingStores, 'recordings'>;
-  readonly recordingFiles: RecordingFiles;
-  /** Address of this service for receivers. It is known once the service listens. */
-  readonly serviceUrl: () => string;
-};
-
-/** A receiver has 24 h to fetch the file. */
-const TTL_SECONDS = 24 * 3600;
-
-/**
- * Creates URLs of files: a pre-signed URL for an object of a bucket, and a signed link to this service for a local file.
- */
-export function createFileUrls(deps: FileUrlsDeps): FileUrls {
-  return {
-    findUrl: async (recordingId) => {
-      const recording = await deps.store.recordings.find(recordingId);
-      // The size is stored when the file is complete.
-      if (recording === undefined || recording.sizeBytes === null) return undefined;
-      if (recording.bucket !== null) return await deps.recordingFiles.signedUrl(recording, TTL_SECONDS);
-      return deps.serviceUrl() + signFileLink(deps, recording.id, TTL_SECONDS);
-    },
-  };
 }
 
 /** Flags that create a new file and follow no link. */
@@ -234,11 +206,13 @@ async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult
 }
 
 /**
- * Checks that the object is missing. Only keys that may list the bucket distinguish a deleted file from a forbidden one.
+ * Checks that the object is missing. Only keys that may list the bucket distinguish a deleted file from a forbidden one: the
+ * others get 403 for both.
  */
 async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): StepResult {
   const send = async (): Promise<Response> => {
     const response = await ask(deps, location, { method: 'GET' });
+    // A step fails by its status, and this one is good when the object is not found.
     return response.status === 404 ? new Response(null, { status: 200 }) : response;
   };
   return await step({ location, keys: findKeyHolder(deps.storage) }, PROBE_MISSING, { send });

@@ -1,6 +1,9 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { FileUrls } from '../../webhooks/sender/sender.ts';
+import type { RecordingStores } from '../store.ts';
+import type { RecordingFiles } from './recording-files.ts';
 
 /*
  * Links to local files of recordings, for people without an API key: /recordings/<id>/file?expires=&signature=.
@@ -66,4 +69,29 @@ function signLink(key: Buffer, id: string, expires: number): Buffer {
 
 function isEqual(expected: Buffer, given: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(expected, given);
+}
+
+type FileUrlsDeps = LinkDeps & {
+  readonly store: Pick<RecordingStores, 'recordings'>;
+  readonly recordingFiles: RecordingFiles;
+  /** Address of this service for receivers. It is known once the service listens. */
+  readonly serviceUrl: () => string;
+};
+
+/** A receiver of webhooks has 24 h to fetch the file. */
+const TTL_SECONDS = 24 * 3600;
+
+/**
+ * Creates the URLs of files in webhooks: a pre-signed URL for an object of a bucket, and a signed link to this service for a local file.
+ */
+export function createFileUrls(deps: FileUrlsDeps): FileUrls {
+  return {
+    findUrl: async (recordingId) => {
+      const recording = await deps.store.recordings.find(recordingId);
+      // The size is stored when the file is complete.
+      if (recording === undefined || recording.sizeBytes === null) return undefined;
+      if (recording.bucket !== null) return await deps.recordingFiles.signedUrl(recording, TTL_SECONDS);
+      return deps.serviceUrl() + signFileLink(deps, recording.id, TTL_SECONDS);
+    },
+  };
 }

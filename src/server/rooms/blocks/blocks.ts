@@ -31,7 +31,7 @@ export type BlockDeps = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** Spaces at the ends, and what is not seen at all, such as joiners, tags and marks of direction. */
+/** Spaces at the ends, and characters that nobody sees, such as joiners, tags and marks of direction. */
 const UNSEEN = /^\s+|\s+$|[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 
 /**
@@ -63,7 +63,7 @@ export async function blockIdentity(
   if (!(await store.blocks.save({ room, identity, createdAt, blockedUntil }, quota)))
     throw keyLimits.refuse('blocks', caller);
   const seen = toSeenSubject(subject);
-  // The second half of the block is never refused, so that no half of it remains.
+  // The second row is stored whatever the limit of the key, so that no block is half stored.
   if (seen.identity !== identity)
     await store.blocks.save({ ...seen, createdAt, blockedUntil }, { ...quota, limit: NO_LIMIT });
 }
@@ -179,8 +179,8 @@ export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEve
     const now = deps.clock.now();
     const find = (one: BlockSubject) => deps.store.blocks.find(one, now);
     const seen = toSeenSubject(subject);
-    const isSeenSo = seen.identity === subject.identity;
-    const block = (await find(subject)) ?? (isSeenSo ? undefined : await find(seen));
+    const isAsSeen = seen.identity === subject.identity;
+    const block = (await find(subject)) ?? (isAsSeen ? undefined : await find(seen));
     if (block !== undefined) await remove(deps, subject);
   } catch (err) {
     deps.log.warn({ err }, 'removing a blocked participant failed; the next comparison tries again');

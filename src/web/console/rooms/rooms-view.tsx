@@ -22,7 +22,6 @@ import { countParticipants, createdAtMs, roomLink, useRecordedRooms } from './ro
 
 const NONE: readonly Room[] = [];
 
-/** The currently open rooms. */
 type FilterProps = { readonly wanted: string; readonly onChange: (text: string) => void };
 
 function RoomFilter({ wanted, onChange }: FilterProps) {
@@ -39,6 +38,7 @@ function RoomFilter({ wanted, onChange }: FilterProps) {
   );
 }
 
+/** Shows the rooms that are open now. */
 export function Rooms() {
   const { facts } = useConsole();
   const [, navigate] = useLocation();
