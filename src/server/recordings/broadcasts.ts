@@ -61,7 +61,7 @@ export async function startBroadcast(
   refuseIndistinct(urls, { known: [], pointer: '#/urls' });
   await checkHosts(deps, urls, '#/urls');
   const { bucket, directory, pathTemplate } = deps.recordings;
-  const wanted: EgressStart = {
+  const start: EgressStart = {
     kind: 'broadcast',
     describe: (now) => {
       const id = `bc_${deps.ids.next()}`;
@@ -82,7 +82,7 @@ export async function startBroadcast(
       startId: id,
     }),
   };
-  const { recording, isNew } = await startInRoom(deps, room, wanted);
+  const { recording, isNew } = await startInRoom(deps, room, start);
   return { ...toBroadcast(recording), status: isNew ? 'broadcasting' : 'already_broadcasting' };
 }
 
