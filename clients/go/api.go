@@ -231,8 +231,10 @@ type Room struct {
 	NumParticipants int64 `json:"numParticipants"`
 	// Participants who publish a track
 	NumPublishers int64 `json:"numPublishers"`
-	// Whether the media server records the room
+	// Whether a recorder of the media server is in the room, other than for a broadcast
 	ActiveRecording bool `json:"activeRecording"`
+	// Whether the room is broadcast
+	ActiveBroadcast bool `json:"activeBroadcast"`
 }
 
 // RoomList: Open rooms.

@@ -78,7 +78,8 @@ export type RoomDeleteQuery = Static<typeof RoomDeleteQuery>;
 
 /**
  * LiveKit's Room in protobuf JSON: camelCase names, enum names, int64 as decimal strings, zero values present;
- * without `turnPassword`, which is a secret. Further fields of newer media servers are passed on.
+ * without `turnPassword`, which is a secret, and with `activeBroadcast`, which LiveKit does not have. Further fields of newer
+ * media servers are passed on.
  */
 export const RoomSchema = Type.Object(
   {
@@ -101,7 +102,10 @@ export const RoomSchema = Type.Object(
       description: 'Participants in the room, without recorders and agents',
     }),
     numPublishers: Type.Integer({ description: 'Participants who publish a track' }),
-    activeRecording: Type.Boolean({ description: 'Whether the media server records the room' }),
+    activeRecording: Type.Boolean({
+      description: 'Whether a recorder of the media server is in the room, other than for a broadcast',
+    }),
+    activeBroadcast: Type.Boolean({ description: 'Whether the room is broadcast' }),
   },
   { $id: 'Room', additionalProperties: true, description: "LiveKit's Room object" },
 );

@@ -251,8 +251,10 @@ class Room(TypedDict):
     numParticipants: int
     # Participants who publish a track
     numPublishers: int
-    # Whether the media server records the room
+    # Whether a recorder of the media server is in the room, other than for a broadcast
     activeRecording: bool
+    # Whether the room is broadcast
+    activeBroadcast: bool
 
 
 class _RoomListRequired(TypedDict):

@@ -4,6 +4,7 @@ import { withinRooms } from '../platform/storage/room-prefixes.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
 import type {
+  BroadcastRoom,
   EndedQuery,
   NewRecording,
   Recording,
@@ -51,6 +52,7 @@ export function createRecordingStore(connection: Connection): RecordingStore {
       db.selectFrom('recordings').selectAll().where('egressId', '=', egressId).executeTakeFirst(),
     list: (query) => listRecordings(connection, query),
     listOfSession: (roomSid, limit) => listOfSession(db, roomSid, limit),
+    listBroadcasting: (rooms) => listBroadcasting(connection, rooms),
     isAnyActiveSince: async (since) => {
       const recordings = db.selectFrom('recordings').select('id');
       const recent = recordings.where('createdAt', '>', since).limit(1);
@@ -213,6 +215,22 @@ async function deleteSounds({ atomically }: Connection, recordingId: string): Pr
 function findActive(db: Database, room: string, kind: RecordingKind): Promise<Recording | undefined> {
   const active = db.selectFrom('recordings').selectAll().where('room', '=', room).where(isActive);
   return active.where('kind', '=', kind).executeTakeFirst();
+}
+
+/** Reads the partial index of active rows. */
+async function listBroadcasting(
+  { db, dialect }: Connection,
+  rooms: readonly string[] | undefined,
+): Promise<readonly BroadcastRoom[]> {
+  const wanted = rooms === undefined ? sql`` : sql`and room ${dialect.oneOf(rooms)}`;
+  const { rows } = await sql<BroadcastRoom>`
+    select room, (
+      select other.id from recordings as other
+      where other.room = broadcast.room and other.kind = 'recording' and other.status in ('starting', 'recording')
+    ) as "recordingId"
+    from recordings as broadcast
+    where kind = 'broadcast' and status in ('starting', 'recording') ${wanted}`.execute(db);
+  return rows;
 }
 
 function listOfSession(db: Database, roomSid: string, limit: number): Promise<readonly Recording[]> {

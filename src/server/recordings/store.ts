@@ -78,6 +78,8 @@ export interface RecordingStore {
   listOfSession(roomSid: string, limit: number): Promise<readonly Recording[]>;
   /** Lists rows of both kinds that ended before `before`, the oldest end first. */
   listEnded(query: EndedQuery): Promise<readonly Recording[]>;
+  /** Lists the rooms that are broadcast, of `rooms` or of all. */
+  listBroadcasting(rooms?: readonly string[]): Promise<readonly BroadcastRoom[]>;
   /** Returns whether a recording is active, or was created after `since`. */
   isAnyActiveSince(since: number): Promise<boolean>;
   /** Deletes an ended row and returns whether it existed. An active row stays, because it is the room's lock. */
@@ -120,6 +122,9 @@ export type RecordingChange = Partial<
     | 'outputs'
   >
 >;
+
+/** `recordingId` is null when the room is not recorded. */
+export type BroadcastRoom = { readonly room: string; readonly recordingId: string | null };
 
 export type RecordingQuery = {
   readonly kind?: RecordingKind | undefined;

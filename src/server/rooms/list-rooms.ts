@@ -5,10 +5,23 @@ import type { Room, RoomList } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorCodec, readPage } from '../platform/http/read-page.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { Log } from '../platform/log.ts';
 
-export type ListRoomsDeps = {
+type ShowRoomsDeps = {
+  readonly recentCounts: Pick<RecentCounts, 'correct'>;
+  readonly log: Pick<Log, 'warn'>;
+  readonly store: {
+    readonly recordings: {
+      /** Lists the rooms that are broadcast, of `rooms` or of all. `recordingId` is null when the room is not recorded. */
+      listBroadcasting(
+        rooms?: readonly string[],
+      ): Promise<readonly { readonly room: string; readonly recordingId: string | null }[]>;
+    };
+  };
+};
+
+export type ListRoomsDeps = ShowRoomsDeps & {
   readonly mediaServer: Pick<MediaServer, 'listRooms'>;
-  readonly recentCounts: RecentCounts;
   readonly sharedRooms: SharedRooms;
   readonly store: {
     readonly presence: {
@@ -36,7 +49,7 @@ export async function listRooms(
   deps: ListRoomsDeps,
   { limit, cursor, rooms: own }: RoomPage,
 ): Promise<RoomList> {
-  const { mediaServer, recentCounts, sharedRooms } = deps;
+  const { mediaServer, sharedRooms } = deps;
   let known: KnownRooms = {};
   const { rows: names, nextCursor } = await readPage(
     CURSOR,
@@ -55,7 +68,7 @@ export async function listRooms(
   if (names.length === 0) return { rooms: [], nextCursor };
   const onPage = new Set(names);
   const rooms = known.rooms?.filter(({ name }) => onPage.has(name)) ?? (await mediaServer.listRooms(names));
-  return { rooms: rooms.toSorted(byName).map(recentCounts.correct), nextCursor };
+  return { rooms: [...(await showRooms(deps, rooms.toSorted(byName), names))], nextCursor };
 }
 
 /**
@@ -63,15 +76,46 @@ export async function listRooms(
  * is that of a first page.
  */
 export async function listAllRooms(deps: ListRoomsDeps): Promise<Buffer> {
-  const { mediaServer, recentCounts, sharedRooms } = deps;
+  const { mediaServer, sharedRooms } = deps;
   return await sharedRooms.readList(async () => {
     const rooms = await listCalls(mediaServer);
     const isWhole = rooms.length <= MOST_LISTED;
     const list = isWhole
-      ? { rooms: rooms.map(recentCounts.correct) }
+      ? { rooms: await showRooms(deps, rooms) }
       : await listRooms(deps, { rooms: undefined });
     return Buffer.from(JSON.stringify(list));
   });
+}
+
+/** Returns the room as it is shown. */
+export async function showRoom(deps: ShowRoomsDeps, room: Room): Promise<Room> {
+  const [shown = room] = await showRooms(deps, [room], [room.name]);
+  return shown;
+}
+
+/**
+ * Returns the rooms with more exact counts, and with what their recorders are for: LiveKit says of a broadcast that the room is
+ * recorded. Without the database, this is shown. `names` are those of the rooms, if these are not all rooms.
+ */
+async function showRooms(
+  { recentCounts, store, log }: ShowRoomsDeps,
+  rooms: readonly Room[],
+  names?: readonly string[],
+): Promise<readonly Room[]> {
+  const counted = rooms.map(recentCounts.correct);
+  if (!counted.some(({ activeRecording }) => activeRecording)) return counted;
+  try {
+    const found = await store.recordings.listBroadcasting(names);
+    const broadcasts = new Map(found.map(({ room, recordingId }) => [room, recordingId]));
+    return counted.map((room) => {
+      const recordingId = room.activeRecording ? broadcasts.get(room.name) : undefined;
+      if (recordingId === undefined) return room;
+      return { ...room, activeRecording: recordingId !== null, activeBroadcast: true };
+    });
+  } catch (err) {
+    log.warn({ err }, 'which rooms are broadcast could not be read; they are shown as recorded');
+    return counted;
+  }
 }
 
 /** Nobody is in a call in a waiting room. */

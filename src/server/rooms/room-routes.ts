@@ -27,7 +27,7 @@ import {
   type RouteResponse,
   requireRoom,
 } from '../platform/http/route.ts';
-import { type ListRoomsDeps, listAllRooms, listRooms } from './list-rooms.ts';
+import { type ListRoomsDeps, listAllRooms, listRooms, showRoom } from './list-rooms.ts';
 import { listPresent, type ParticipantDeps, participantNotFound } from './participants.ts';
 import { requireStarts } from './plans/plans.ts';
 import { type KeptClosed, listClosedRooms } from './room-records.ts';
@@ -99,7 +99,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
         ...(ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {}),
       };
       const ids = { roomId: body.name };
-      return { status: 201, body: deps.recentCounts.correct(room), headers, ids };
+      return { status: 201, body: await showRoom(deps, room), headers, ids };
     },
   });
 }
@@ -146,7 +146,7 @@ function getRoute(deps: RoomRouteDeps): Route {
     errors: ['room-not-found', ...MEDIA_ERRORS],
     handle: async ({ params }) => ({
       status: 200,
-      body: deps.recentCounts.correct(await findRoom(deps, params.roomId)),
+      body: await showRoom(deps, await findRoom(deps, params.roomId)),
     }),
   });
 }
@@ -170,7 +170,7 @@ function updateRoute(deps: RoomRouteDeps): Route {
       const room = await updateRoom(deps, params.roomId, body);
       deps.sharedRooms.forget();
       if (body.metadata !== undefined) await deps.onMetadata(room);
-      return { status: 200, body: deps.recentCounts.correct(room) };
+      return { status: 200, body: await showRoom(deps, room) };
     },
   });
 }

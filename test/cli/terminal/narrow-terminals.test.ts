@@ -109,7 +109,7 @@ describe('a list on a narrow terminal', () => {
   const rooms = ['a-room-of-thirty-two-characters-1', 'a-room-of-thirty-two-characters-2'].map((name) => ({
     ...{ sid: `RM_${name.at(-1)}`, name: name.slice(2), creationTime: '0', creationTimeMs: '0' },
     ...{ emptyTimeout: 300, departureTimeout: 20, metadata: '', maxParticipants: 0 },
-    ...{ numParticipants: 2, numPublishers: 1, activeRecording: false },
+    ...{ numParticipants: 2, numPublishers: 1, activeRecording: false, activeBroadcast: false },
   }));
 
   it('has one field per line when a table would cut the names', async () => {
@@ -120,11 +120,13 @@ describe('a list on a narrow terminal', () => {
       'PARTICIPANTS  2',
       'RECORDING     -',
       expect.stringMatching(/^CREATED {7}\d/),
+      'BROADCAST     -',
       '',
       'NAME          room-of-thirty-two-characters-2',
       'PARTICIPANTS  2',
       'RECORDING     -',
       expect.stringMatching(/^CREATED {7}\d/),
+      'BROADCAST     -',
       '',
     ]);
   });
@@ -252,6 +254,7 @@ describe('on a terminal of unknown width', () => {
     },
     ...{ creationTime: '1767225600', creationTimeMs: '1767225600000', numParticipants: 2, numPublishers: 1 },
     activeRecording: false,
+    activeBroadcast: false,
   };
 
   it('a list is as wide as on one of 80 columns', async () => {

@@ -20,6 +20,7 @@ const room = (name: string, more: object = {}) => ({
   maxParticipants: 0,
   numPublishers: 1,
   activeRecording: false,
+  activeBroadcast: false,
   ...more,
 });
 
@@ -47,17 +48,20 @@ const ESCAPE = '\u001b[';
 
 describe('on a terminal', () => {
   it('a list is an aligned table with relative times', async () => {
-    rooms = [room('demo'), room('会議', { maxParticipants: 9, activeRecording: true })];
+    rooms = [
+      room('demo'),
+      room('会議', { maxParticipants: 9, activeRecording: true, activeBroadcast: true }),
+    ];
     expect((await list(PLAIN_TERMINAL)).stdout).toBe(
       [
-        'NAME  PARTICIPANTS  RECORDING  CREATED',
-        'demo  2             -          1 h',
-        '会議  2 of 9        ● on       1 h',
+        'NAME  PARTICIPANTS  RECORDING  CREATED  BROADCAST',
+        'demo  2             -          1 h      -',
+        '会議  2 of 9        ● on       1 h      ● on',
         '',
       ].join('\n'),
     );
     expect((await list({ ...PLAIN_TERMINAL, columns: 120 })).stdout).toContain(
-      'demo  2             -          1 hour ago\n',
+      'demo  2             -          1 hour ago  -\n',
     );
   });
 
@@ -78,7 +82,7 @@ describe('on a terminal', () => {
     expect(stdout).toContain(text);
     rooms = [room(text)];
     const lines = (await list({ ...PLAIN_TERMINAL, columns: 60 })).stdout.split('\n');
-    expect(lines[1]).toMatch(/…? +2 +- +1 h$/);
+    expect(lines[1]).toMatch(/…? +2 +- +1 h +-$/);
     expect(lines[1]?.length).toBeLessThan(2000);
   });
 
@@ -118,7 +122,7 @@ describe('on a terminal', () => {
     rooms = [room('x'.repeat(200))];
     const lines = (await list({ ...PLAIN_TERMINAL, columns: 60 })).stdout.split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBe(60);
-    expect(lines[1]).toMatch(/^x+… +2 +- +1 h$/);
+    expect(lines[1]).toMatch(/^x+… +2 +- +1 h +-$/);
   });
 
   it('a long list has the same columns from its first line to its last', async () => {
@@ -134,7 +138,7 @@ describe('on a terminal', () => {
 
   it('control characters are shown as escapes', async () => {
     rooms = [room(HOSTILE)];
-    const { stdout } = await list(PLAIN_TERMINAL);
+    const { stdout } = await list({ ...PLAIN_TERMINAL, columns: 100 });
     expect(stdout).toContain('a\\u001b]0;x\\u0007\\u202eb\\tc\\nd\\e\\u009bf');
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/u);
   });
@@ -177,14 +181,14 @@ describe('on a terminal', () => {
 describe('elsewhere', () => {
   it('a list is tab-separated, uncut, without a header, with RFC 3339 times', async () => {
     rooms = [room('x'.repeat(300), { activeRecording: true })];
-    expect((await list()).stdout).toBe(`${'x'.repeat(300)}\t2\ttrue\t2025-12-31T23:00:00.000Z\n`);
+    expect((await list()).stdout).toBe(`${'x'.repeat(300)}\t2\ttrue\t2025-12-31T23:00:00.000Z\tfalse\n`);
   });
 
   it('a hostile name stays one cell, and can be restored', async () => {
     rooms = [room(HOSTILE)];
     const { stdout } = await list();
     expect(stdout).toBe(
-      'a\\u001b]0;x\\u0007\u202eb\\tc\\nd\\\\e\\u009bf\t2\tfalse\t2025-12-31T23:00:00.000Z\n',
+      'a\\u001b]0;x\\u0007\u202eb\\tc\\nd\\\\e\\u009bf\t2\tfalse\t2025-12-31T23:00:00.000Z\tfalse\n',
     );
   });
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Broadcast, BroadcastStatus } from '../../../src/contract/broadcasts.ts';
+import type { Room, RoomList } from '../../../src/contract/rooms.ts';
 import { createDatabase, type Database } from '../../support/parts/postgres.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
@@ -71,6 +72,20 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
     stage.media.control.join(room, { identity: 'ada' });
     stage.media.control.publish(room, 'ada');
   }
+  /** Returns what the list, a page of it, and the room itself say of the room: recording, broadcast. */
+  const readShown = async () => {
+    const path = `/v1/rooms/${room}`;
+    const lists = await Promise.all(
+      ['/v1/rooms', '/v1/rooms?limit=1000'].map((list) => stage.service.call('GET', list)),
+    );
+    const shown = [
+      ...lists.map(({ json }) => (json as RoomList).rooms.find(({ name }) => name === room)),
+      (await stage.service.call('GET', path)).json as Room,
+      (await stage.service.call('PATCH', path, { body: {} })).json as Room,
+      (await stage.service.call('POST', '/v1/rooms', { body: { name: room } })).json as Room,
+    ];
+    return [...new Set(shown.map((one) => `${one?.activeRecording} ${one?.activeBroadcast}`))];
+  };
   /** Returns the whole database, byte by byte or as text. */
   const readStored = async (): Promise<string> => {
     if (database === undefined) {
@@ -146,6 +161,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
         ({ event }) => event,
       ),
     ).toEqual(['broadcast_started', 'broadcast_ended']);
+  });
+
+  it('is told apart from a recording of the room, wherever the room is shown', async () => {
+    await openRoom();
+    await post('start', { urls: [GOOD] });
+    await expect.poll(readShown, POLL).toEqual(['false true']);
+    await stage.service.call('POST', `/v1/rooms/${room}/recording/start`);
+    await expect.poll(readShown, POLL).toEqual(['true true']);
+    await post('stop');
+    await expect.poll(readShown, POLL).toEqual(['true false']);
   });
 
   it('goes on to one URL when another is refused, and tells which', async () => {

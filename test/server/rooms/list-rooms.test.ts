@@ -32,6 +32,7 @@ const toRoom = (name: string): Room => ({
   numParticipants: 0,
   numPublishers: 0,
   activeRecording: false,
+  activeBroadcast: false,
 });
 
 function makeDeps(sharedRooms = createSharedRooms(clock)) {
@@ -44,7 +45,9 @@ function makeDeps(sharedRooms = createSharedRooms(clock)) {
     },
     recentCounts: createRecentCounts(clock),
     sharedRooms,
+    log: { warn: () => undefined },
     store: {
+      recordings: { listBroadcasting: async () => [] },
       presence: {
         listOpened: async (_: number, limit: number) => {
           if (stored === undefined) throw new Error('the database is unavailable');

@@ -57,6 +57,7 @@ describe('creating a room', () => {
       numParticipants: 0,
       numPublishers: 0,
       activeRecording: false,
+      activeBroadcast: false,
     });
     expect(room.sid).toMatch(/^RM_/);
     expect(room.creationTime).toMatch(/^\d+$/);

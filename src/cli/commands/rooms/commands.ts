@@ -38,6 +38,7 @@ const FIELDS = [
   'numParticipants',
   'numPublishers',
   'activeRecording',
+  'activeBroadcast',
 ] as const satisfies readonly (keyof Room)[];
 
 const NAME: Column<Room> = { heading: 'NAME', value: (room) => room.name, paint: 'name' };
@@ -58,12 +59,19 @@ const RECORDING: Column<Room> = {
   paint: (room) => (room.activeRecording ? 'active' : undefined),
 };
 
+const BROADCAST: Column<Room> = {
+  heading: 'BROADCAST',
+  value: (room) => room.activeBroadcast,
+  display: (room) => (room.activeBroadcast ? '● on' : ''),
+  paint: (room) => (room.activeBroadcast ? 'active' : undefined),
+};
+
 const CREATED: Column<Room> = {
   heading: 'CREATED',
   value: (room) => ({ instantMs: createdAtMs(room) }),
 };
 
-const LIST_COLUMNS: readonly Column<Room>[] = [NAME, PARTICIPANTS, RECORDING, CREATED];
+const LIST_COLUMNS: readonly Column<Room>[] = [NAME, PARTICIPANTS, RECORDING, CREATED, BROADCAST];
 
 const RECORD_COLUMNS: readonly Column<Room>[] = [
   NAME,
@@ -78,6 +86,7 @@ const RECORD_COLUMNS: readonly Column<Room>[] = [
   { heading: 'EMPTY-TIMEOUT', value: (room) => ({ seconds: room.emptyTimeout }) },
   { heading: 'DEPARTURE-TIMEOUT', value: (room) => ({ seconds: room.departureTimeout }) },
   RECORDING,
+  BROADCAST,
   CREATED,
   { heading: 'METADATA', value: (room) => room.metadata },
 ];

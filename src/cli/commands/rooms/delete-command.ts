@@ -111,6 +111,7 @@ async function describeLoss(
   const client = await context.client();
   let people = 0;
   let recordings = 0;
+  let broadcasts = 0;
   for (const name of rooms) {
     const options = { signal: context.io.signal };
     const room = await client.rooms.get(name, options).catch((error: unknown) => {
@@ -122,12 +123,19 @@ async function describeLoss(
     // Counts the participants, because numParticipants lags behind by seconds.
     for await (const _person of client.participants.all(name, options)) people += 1;
     recordings += room.activeRecording ? 1 : 0;
+    broadcasts += room.activeBroadcast ? 1 : 0;
   }
   const what = rooms.length === 1 ? `room ${rooms[0]}` : plural(rooms.length, 'room');
-  const recording = recordings === 0 ? '' : ` and ${plural(recordings, 'recording')} will end`;
+  const ended = [
+    ...(recordings === 0 ? [] : [plural(recordings, 'recording')]),
+    ...(broadcasts === 0 ? [] : [plural(broadcasts, 'broadcast')]),
+  ];
   const loss =
-    people === 0 && recordings === 0
+    people === 0 && ended.length === 0
       ? 'Nobody is in it'
-      : `${plural(people, 'participant')} will be disconnected${recording}`;
+      : [
+          `${plural(people, 'participant')} will be disconnected`,
+          ...(ended.length === 0 ? [] : [`${ended.join(' and ')} will end`]),
+        ].join(', ');
   return `Delete ${what}${then}? ${loss}.`;
 }

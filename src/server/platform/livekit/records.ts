@@ -32,6 +32,8 @@ export function toRoom(message: RoomMessage): Room {
     numParticipants: message.numParticipants,
     numPublishers: message.numPublishers,
     activeRecording: message.activeRecording,
+    // LiveKit does not tell a broadcast from a recording.
+    activeBroadcast: false,
     enabledCodecs: message.enabledCodecs.map(({ mime, fmtpLine }) => ({ mime, fmtpLine })),
     ...(message.version !== undefined && { version: message.version.toJson(WITH_ZEROS) }),
   };

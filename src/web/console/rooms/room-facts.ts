@@ -23,8 +23,8 @@ export function countParticipants(room: Room, { participants }: LiveFacts): numb
 }
 
 /**
- * Returns the names of the rooms that are recorded, which events keep up to date. The media server's own `activeRecording` also
- * means a broadcast.
+ * Returns the names of the rooms that are recorded, which events keep up to date. A room has `activeRecording` only when its
+ * recorder has joined, about which there is no event.
  */
 export function useRecordedRooms(): ReadonlySet<string> {
   const { data } = useQuery({ queryKey: [...KEYS.recordings(), 'running'], queryFn: readRecordedRooms });

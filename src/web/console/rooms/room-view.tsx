@@ -117,6 +117,16 @@ function RoomFacts({ room, isRecorded, transcription }: FactsProps) {
         <Ago at={createdAtMs(room)} />
       </Fact>
       <Fact name="Recording">{isRecorded ? <Status tone="active">On</Status> : 'Off'}</Fact>
+      <Fact name="Broadcast">
+        {room.activeBroadcast ? (
+          <>
+            <Status tone="active">On</Status>{' '}
+            <Link href={`/broadcasts?room=${encodeURIComponent(room.name)}`}>See its URLs</Link>
+          </>
+        ) : (
+          'Off'
+        )}
+      </Fact>
       <Fact name="Transcription">
         {transcription?.status === 'active' ? <Status tone="active">On</Status> : 'Off'}{' '}
         {transcription !== null && transcription !== undefined && (

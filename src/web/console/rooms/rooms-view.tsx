@@ -116,6 +116,15 @@ function createColumns(facts: LiveFacts, recorded: ReadonlySet<string>): readonl
         recorded.has(name) ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,
     },
     {
+      id: 'broadcast',
+      heading: 'Broadcast',
+      width: 'minmax(6.5rem, 1fr)',
+      isSecondary: true,
+      sortBy: ({ activeBroadcast }) => (activeBroadcast ? 1 : 0),
+      cell: ({ activeBroadcast }) =>
+        activeBroadcast ? <Status tone="active">On air</Status> : <span className="faint">—</span>,
+    },
+    {
       id: 'created',
       heading: 'Opened',
       width: 'minmax(7rem, 1fr)',

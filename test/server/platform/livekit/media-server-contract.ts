@@ -79,6 +79,7 @@ function describeRooms(open: Open): void {
     expect(room.creationTimeMs).toMatch(/^\d+$/);
     expect(Math.abs(Number(room.creationTimeMs) - Number(room.creationTime) * 1000)).toBeLessThan(1000);
     expect(Object.keys(room).sort()).toEqual([
+      'activeBroadcast',
       'activeRecording',
       'creationTime',
       'creationTimeMs',

@@ -6,11 +6,17 @@ describe('the record of a room', () => {
   it.each([
     ['with every field', fullRoom()],
     ['without any', new Room()],
-  ])('is its protobuf JSON with zero values and without the TURN password, %s', (_name, room) => {
-    const { turnPassword, ...expected } = room.toJson({ emitDefaultValues: true }) as Record<string, unknown>;
-    expect(turnPassword).toBeTypeOf('string');
-    expect(toRoom(room)).toEqual(expected);
-  });
+  ])(
+    'is its protobuf JSON with zero values, without the TURN password and not as broadcast, %s',
+    (_name, room) => {
+      const { turnPassword, ...expected } = room.toJson({ emitDefaultValues: true }) as Record<
+        string,
+        unknown
+      >;
+      expect(turnPassword).toBeTypeOf('string');
+      expect(toRoom(room)).toEqual({ ...expected, activeBroadcast: false });
+    },
+  );
 });
 
 describe('the record of an egress', () => {

@@ -51,6 +51,7 @@ export class SimulatedDatabase {
         ),
       listEnded: () => Promise.reject(new Error('not simulated')),
       listOfSession: () => Promise.reject(new Error('not simulated')),
+      listBroadcasting: () => Promise.reject(new Error('not simulated')),
       isAnyActiveSince: () => Promise.reject(new Error('not simulated')),
       delete: () => Promise.reject(new Error('not simulated')),
     };
