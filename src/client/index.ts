@@ -1,4 +1,4 @@
-export { readAdmission } from '../contract/read-admission.ts';
+export { readAdmission, readClosing } from '../contract/read-service-data.ts';
 export { RtcClient } from './client.ts';
 export type {
   CallOptions,

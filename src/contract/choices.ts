@@ -89,6 +89,9 @@ export type AuditResult = (typeof AUDIT_RESULTS)[number];
 /** The topic of the data with which somebody who waits gets the token of the room. */
 export const ADMITTED_TOPIC = 'rtc.admitted';
 
+/** The topic of the data that clients in a room get before the room is closed. */
+export const CLOSING_TOPIC = 'rtc.closing';
+
 /** Maximum of the durations of plans: a year. */
 export const MAX_PLAN_SECONDS = 31_536_000;
 

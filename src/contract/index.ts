@@ -15,7 +15,7 @@ export * from './participants.ts';
 export * from './places.ts';
 export * from './plans.ts';
 export * from './problem.ts';
-export * from './read-admission.ts';
+export * from './read-service-data.ts';
 export * from './recordings.ts';
 export * from './room-data.ts';
 export * from './rooms.ts';

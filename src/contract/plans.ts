@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import {
   CLOSE_REASONS,
+  CLOSING_TOPIC,
   MAX_PLAN_SECONDS,
   PLAN_TRIGGERS,
   PLANNED_STARTS,
@@ -21,9 +22,6 @@ export const MAX_CLOSING_WARNINGS = 10;
 
 /** Warnings before a room is closed, in seconds, unless its plan has others. */
 export const CLOSING_WARNINGS: readonly number[] = [300, 60];
-
-/** The topic of the data that clients in a room get before the room is closed. */
-export const CLOSING_TOPIC = 'rtc.closing';
 
 /** The roles that enter a room with a lobby without waiting, unless its plan has others. */
 export const ENTRY_ROLES: readonly Role[] = ['host', 'moderator'];
@@ -199,6 +197,7 @@ export const RoomClosingSchema = Type.Object(
   },
   { $id: 'RoomClosing', additionalProperties: true, description: 'When and why the room is closed' },
 );
+export type RoomClosing = Static<typeof RoomClosingSchema>;
 
 export const PlannedStartSchema = Type.Object(
   {

@@ -7,7 +7,8 @@ import type {
   RemoteTrackPublication,
   Room,
 } from '@livekit/rtc-node';
-import { readAdmission } from '../contract/read-admission.ts';
+import type { RoomClosing } from '../contract/plans.ts';
+import { readAdmission, readClosing } from '../contract/read-service-data.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { hideTokens } from './platform/livekit/errors.ts';
 import { toMessage } from './platform/log.ts';
@@ -21,6 +22,7 @@ export type RoomVisitOptions = {
   readonly isLooped: boolean;
   /** Path of a file that does not exist yet, or a stream. */
   readonly listenTo: string | Writable | undefined;
+  /** Makes the participant leave the room. If the reason of the abort is an Error it is thrown. */
   readonly signal: AbortSignal;
   readonly onNews: (news: RoomClientNews) => void;
   /** Called when everything else is ready. */
@@ -75,15 +77,13 @@ async function openWriter(
 
 type Sdk = typeof import('@livekit/rtc-node');
 
+type Identities = readonly string[];
+
 export type RoomClientNews =
-  | {
-      readonly type: 'joined';
-      readonly room: string;
-      readonly identity: string;
-      readonly others: readonly string[];
-    }
+  | { readonly type: 'joined'; readonly room: string; readonly identity: string; readonly others: Identities }
   | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
   | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
+  | ({ readonly type: 'closing' } & RoomClosing)
   | { readonly type: 'waiting' | 'reconnecting' | 'reconnected' };
 
 /** Why the participant is no longer in the room. */
@@ -96,16 +96,12 @@ export type RoomClientEnd =
   | 'replaced'
   | 'disconnected';
 
-type RoomVisit = {
+type RoomVisit = Pick<RoomVisitOptions, 'isLooped' | 'signal' | 'onNews'> & {
   readonly url: string;
   readonly token: string;
   readonly media: MediaSource | undefined;
-  readonly isLooped: boolean;
   readonly writer: WavWriter | undefined;
   readonly now: () => number;
-  /** Makes the participant leave the room. If the reason of the abort is an Error it is thrown. */
-  readonly signal: AbortSignal;
-  readonly onNews: (news: RoomClientNews) => void;
 };
 
 /** @throws RoomClientError when the room cannot be joined; errors of the media */
@@ -194,6 +190,11 @@ function reportPeople(sdk: Sdk, room: Room, { onNews }: RoomVisit): void {
   room.on(RoomEvent.ParticipantDisconnected, ({ identity }: RemoteParticipant) =>
     onNews({ type: 'participant_left', identity }),
   );
+  // The room client does not tell who sent data and has just left: what it says is shown, and nothing more.
+  room.on(RoomEvent.DataReceived, (...[payload, participant, , topic]) => {
+    const closing = readClosing(payload, { topic, participant });
+    if (closing !== undefined) onNews({ type: 'closing', ...closing });
+  });
   room.on(RoomEvent.Reconnecting, () => onNews({ type: 'reconnecting' }));
   room.on(RoomEvent.Reconnected, () => onNews({ type: 'reconnected' }));
 }

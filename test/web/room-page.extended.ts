@@ -372,6 +372,29 @@ describe('a room in a real browser', () => {
     await window.close();
   });
 
+  it('says how long the call lasts before its plan ends it, again when the end is moved, and that it is over', async () => {
+    const endIn = (seconds: number) =>
+      client.rooms.create({ name: 'lesson', closesAt: new Date(Date.now() + seconds * 1000).toISOString() });
+    await endIn(3600);
+    const { link } = await serve('lesson');
+    const window = await openWindow();
+    const page = await window.newPage();
+    const errors = collectErrors(page);
+    await page.goto(link);
+    await joinCall(page);
+    await page.getByText('Ada Lovelace (you)').waitFor();
+    await endIn(240);
+    await page.getByText('This call ends in 4 minutes.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await endIn(540);
+    await page.getByText('This call ends in 9 minutes.').waitFor();
+    await endIn(5);
+    await page.getByText(/^This call ends in 1 minute\..*\([1-5]\ss\)$/).waitFor();
+    await page.getByRole('heading', { name: 'The time of this call is over.' }).waitFor();
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
   it('tells a media server that is frozen, killed and started again, and joins again by itself', async () => {
     const own = await startLivekit();
     const ownService = await startTestService({ livekit: own });

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { DevAddOn, WorkerKind } from '../../contract/choices.ts';
 import type { Hint } from '../../contract/hint.ts';
+import type { RoomClosing } from '../../contract/plans.ts';
 
 /**
  * The process's streams, environment and signals, as a command sees them. Tests pass their own; nothing in src/cli
@@ -184,6 +185,7 @@ export type RoomVisitNews =
     }
   | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
   | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
+  | ({ readonly type: 'closing' } & RoomClosing)
   | { readonly type: 'waiting' | 'reconnecting' | 'reconnected' };
 
 export type RoomVisitEnd =

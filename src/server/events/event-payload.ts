@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CloseReason } from '../../contract/choices.ts';
 import type { EventType } from '../../contract/event-names.ts';
 import { MAX_EVENT_METADATA_BYTES } from '../../contract/names.ts';
+import type { RoomClosing } from '../../contract/plans.ts';
 import type { LeaveReason, MediaEventIngress } from '../platform/livekit/media-event.ts';
 import type { NewEvent, RoomSession } from './store.ts';
 
@@ -25,12 +26,7 @@ export type EventSubject = {
   readonly transcription?: Readonly<Record<string, unknown>>;
   /** ISO 8601, null for ever. */
   readonly closedUntil?: string | null;
-  readonly closing?: {
-    readonly reason: CloseReason;
-    /** ISO 8601. */
-    readonly closesAt: string;
-    readonly secondsLeft: number;
-  };
+  readonly closing?: RoomClosing;
   /** The work that a plan could not start. */
   readonly planned?: {
     readonly starts: 'recording' | 'transcription';

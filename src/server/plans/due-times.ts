@@ -11,7 +11,7 @@ import type { PlannedRoom } from '../rooms/store.ts';
  *   close   the end has come
  *
  * Warnings whose time was over before the room was opened are not given. After a time without any instance, or when the end
- * was moved nearer, those that were missed are given as one.
+ * was moved nearer, those that were missed are given as one. Whoever was warned is told at once when the end is moved.
  */
 
 /** The time at which a plan ends a room, and why. */
@@ -57,10 +57,14 @@ export function decideDue(room: PlannedRoom, plan: PlanSettings | undefined, now
   if (end === undefined)
     return { act: { type: 'wait' }, room: withNextDue({ ...room, closesAt: null }, now) };
   const warnedAt = room.closesAt === end.at ? room.warnedAt : null;
-  const known = { ...room, closesAt: end.at, warnedAt };
-  const given = warnedAt ?? room.createdAt;
-  const missed = listWarnings(plan, end).filter((at) => at <= now && at > given);
-  if (missed.length === 0) return { act: { type: 'wait' }, room: withNextDue(known, now) };
+  const missed = listWarnings(plan, end).filter((at) => at <= now && at > (warnedAt ?? room.createdAt));
+  const known = { ...room, closesAt: end.at };
+  if (missed.length === 0) {
+    // Whoever was warned believes in another end.
+    const isMoved = room.closesAt !== null && room.closesAt !== end.at && room.warnedAt !== null;
+    const act: DueAct = isMoved ? { type: 'warn', end } : { type: 'wait' };
+    return { act, room: withNextDue({ ...known, warnedAt: isMoved ? room.warnedAt : warnedAt }, now) };
+  }
   return { act: { type: 'warn', end }, room: withNextDue({ ...known, warnedAt: Math.max(...missed) }, now) };
 }
 

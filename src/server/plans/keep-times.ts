@@ -1,6 +1,7 @@
+import { CLOSING_TOPIC } from '../../contract/choices.ts';
 import { hasCode } from '../../contract/errors.ts';
 import { nameFault } from '../../contract/names.ts';
-import { CLOSING_TOPIC } from '../../contract/plans.ts';
+import type { RoomClosing } from '../../contract/plans.ts';
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
@@ -147,7 +148,7 @@ function toEvent({ room, act, end }: Acting, now: number): DomainEvent {
   };
 }
 
-function toClosing({ at, reason }: RoomEnd, secondsLeft: number) {
+function toClosing({ at, reason }: RoomEnd, secondsLeft: number): RoomClosing {
   return { reason, closesAt: new Date(at).toISOString(), secondsLeft };
 }
 

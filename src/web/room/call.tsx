@@ -7,6 +7,7 @@ import {
 } from '@livekit/components-react';
 import { type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useRef, useState } from 'react';
+import { plural } from '../../contract/amounts.ts';
 import { CallConnection, type CallState } from './connection.ts';
 import { Controls } from './controls.tsx';
 import type { Choices } from './lobby.tsx';
@@ -27,12 +28,14 @@ type Props = {
 export function Call({ invitation, choices, onEnd }: Props) {
   const [state, setState] = useState<CallState>({ kind: 'connecting' });
   const [error, setError] = useState<string>();
+  const [closesAt, setClosesAt] = useState<number>();
   const [connection, setConnection] = useState<CallConnection>();
   useEffect(() => {
     const made = new CallConnection({
       invitation,
       choices,
       onState: setState,
+      onClosing: setClosesAt,
       onEnd,
       onDeviceFailure: (failure) => setError(describeDeviceError(failure.name)),
     });
@@ -42,7 +45,7 @@ export function Call({ invitation, choices, onEnd }: Props) {
   if (connection === undefined) return null;
   return (
     <RoomContext.Provider value={connection.room}>
-      <CallView {...{ invitation, connection, state, error }} onError={(text) => setError(text)} />
+      <CallView {...{ invitation, connection, state, closesAt, error }} onError={(text) => setError(text)} />
       <RoomAudioRenderer />
     </RoomContext.Provider>
   );
@@ -52,11 +55,12 @@ type CallViewProps = {
   readonly invitation: Invitation;
   readonly connection: CallConnection;
   readonly state: CallState;
+  readonly closesAt: number | undefined;
   readonly error: string | undefined;
   readonly onError: (error: string | undefined) => void;
 };
 
-function CallView({ invitation, connection, state, error, onError }: CallViewProps) {
+function CallView({ invitation, connection, state, closesAt, error, onError }: CallViewProps) {
   const [tab, setTab] = useState<PanelTab>();
   const captions = useCaptions();
   const messages = useMessages(tab === 'chat');
@@ -71,6 +75,7 @@ function CallView({ invitation, connection, state, error, onError }: CallViewPro
       </header>
       <div className="banners">
         <ConnectionBanner state={state} onRetry={() => connection.retry()} />
+        {closesAt !== undefined && <ClosingBanner closesAt={closesAt} />}
         <SoundBanner />
         {tab !== 'waiting' && <WaitingBanner people={waiting} onOpen={() => setTab('waiting')} />}
         {error !== undefined && (
@@ -103,7 +108,8 @@ const PATIENCE_S = 30;
 
 /** The one banner for every state but connected. */
 function ConnectionBanner({ state, onRetry }: { readonly state: CallState; readonly onRetry: () => void }) {
-  const seconds = useSecondsSince(state.kind === 'lost' ? state.since : undefined);
+  const now = useNow(state.kind === 'lost' ? state.since : undefined);
+  const seconds = state.kind === 'lost' ? Math.max(0, Math.round((now - state.since) / 1_000)) : 0;
   useEffect(() => {
     if (state.kind !== 'lost') return;
     const title = document.title;
@@ -138,15 +144,33 @@ function ConnectionBanner({ state, onRetry }: { readonly state: CallState; reado
   );
 }
 
-function useSecondsSince(since: number | undefined): number {
+/** Returns performance.now() every second, while there is an instant to count from or to. */
+function useNow(instant: number | undefined): number {
   const [now, setNow] = useState(() => performance.now());
   useEffect(() => {
-    if (since === undefined) return;
+    if (instant === undefined) return;
     setNow(performance.now());
     const timer = window.setInterval(() => setNow(performance.now()), 1_000);
     return () => window.clearInterval(timer);
-  }, [since]);
-  return since === undefined ? 0 : Math.max(0, Math.round((now - since) / 1_000));
+  }, [instant]);
+  return now;
+}
+
+/** When the end has been taken away, nobody tells. */
+const LATE_S = 10;
+
+/** The end of the room, by its plan. A screen reader says it each minute. */
+function ClosingBanner({ closesAt }: { readonly closesAt: number }) {
+  const seconds = Math.round((closesAt - useNow(closesAt)) / 1_000);
+  if (seconds < -LATE_S) return null;
+  return (
+    <p className="banner" role="status">
+      <span>
+        This call ends {seconds > 0 ? `in ${plural(Math.ceil(seconds / 60), 'minute')}` : 'now'}.
+        {seconds > 0 && seconds < 60 && <span aria-hidden="true"> ({seconds}&nbsp;s)</span>}
+      </span>
+    </p>
+  );
 }
 
 /** Browsers play sound only after the user has touched the page. */

@@ -8,6 +8,7 @@ import {
   Track,
   type TrackPublication,
 } from 'livekit-client';
+import { readClosing } from '../../contract/read-service-data.ts';
 import type { Choices, Device } from './lobby.tsx';
 import { type Invitation, keepInvitation, PageError, readOccupancy, requestToken } from './session.ts';
 import { describeFullRoom, describeRefusal, LEFT, type Notice } from './words.ts';
@@ -27,6 +28,8 @@ type ConnectionDeps = {
   readonly invitation: Invitation;
   readonly choices: Choices;
   readonly onState: (state: CallState) => void;
+  /** Called when the service has said when it will close the room, in the milliseconds of performance.now(). */
+  readonly onClosing: (closesAt: number) => void;
   readonly onEnd: (notice: Notice) => void;
   readonly onDeviceFailure: (error: Error) => void;
 };
@@ -56,6 +59,7 @@ export class CallConnection {
   #isOver = false;
   #isConnecting = false;
   #failedProbes = 0;
+  #closesAt = Number.POSITIVE_INFINITY;
   /** Ends the waiting for the next attempt. */
   #wake: () => void = () => undefined;
   readonly #timers: readonly number[];
@@ -72,6 +76,13 @@ export class CallConnection {
       .on(RoomEvent.SignalReconnecting, () => this.#lose())
       .on(RoomEvent.Reconnecting, () => this.#lose())
       .on(RoomEvent.Disconnected, (reason) => this.#onDisconnected(reason))
+      .on(RoomEvent.DataReceived, (...[payload, participant, , topic, , identity]) => {
+        const closing = readClosing(payload, { topic, participant, identity });
+        if (closing === undefined) return;
+        // The clock of this machine may be wrong.
+        this.#closesAt = performance.now() + closing.secondsLeft * 1_000;
+        deps.onClosing(this.#closesAt);
+      })
       .on(RoomEvent.TrackMuted, (publication, participant) => this.#remember(publication, participant))
       .on(RoomEvent.TrackUnmuted, (publication, participant) => this.#remember(publication, participant))
       .on(RoomEvent.LocalTrackPublished, (publication, participant) =>
@@ -160,7 +171,7 @@ export class CallConnection {
 
   #onDisconnected(reason: DisconnectReason | undefined): void {
     if (this.#isOver) return;
-    const notice = describeEnd(reason);
+    const notice = describeEnd(reason, this.#closesAt);
     if (notice !== undefined) {
       this.#end(notice);
     } else if (!this.#isConnecting) {
@@ -235,14 +246,19 @@ function isPassing({ code }: PageError): boolean {
   return ['page-ended', 'unreachable', 'timed-out', 'media-unavailable', 'rate-limited'].includes(code);
 }
 
+/** The last warning is rounded, and closing takes a moment. */
+const ROUNDED_MS = 2_000;
+
 /** Undefined for a connection that was lost. */
-function describeEnd(reason: DisconnectReason | undefined): Notice | undefined {
+function describeEnd(reason: DisconnectReason | undefined, closesAt: number): Notice | undefined {
   switch (reason) {
     case DisconnectReason.PARTICIPANT_REMOVED:
       return { title: 'A host removed you from the room.', action: 'Join again' };
     case DisconnectReason.ROOM_DELETED:
     case DisconnectReason.ROOM_CLOSED:
-      return { title: 'The room was closed.', action: 'Join again' };
+      return performance.now() < closesAt - ROUNDED_MS
+        ? { title: 'The room was closed.', action: 'Join again' }
+        : { title: 'The time of this call is over.', action: 'Join again' };
     case DisconnectReason.DUPLICATE_IDENTITY:
       return { title: 'You have joined from another tab or device.', action: 'Come back here' };
     default:

@@ -1,6 +1,6 @@
 import { DisconnectReason, Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import { readAdmission } from '../../contract/read-admission.ts';
+import { readAdmission } from '../../contract/read-service-data.ts';
 import { type Invitation, keepInvitation, PageError, requestToken } from './session.ts';
 import { DENIED, describeRefusal, type Notice } from './words.ts';
 

@@ -172,6 +172,17 @@ describe('rtc rooms join', () => {
     await allLeave();
   });
 
+  it('tells that the room will be closed', async () => {
+    const joined = joining(['--as', 'ada']);
+    await joined.seen('Joined');
+    const closing = { reason: 'closes_at', closesAt: '2026-12-01T09:30:00.000Z', secondsLeft: 290 };
+    const body = { topic: 'rtc.closing', data: JSON.stringify(closing) };
+    await service.call('POST', `/v1/rooms/${encodeURIComponent(room)}/data`, { body });
+    await joined.seen(`${room} closes in 4m 50s.`);
+    joined.stop();
+    await joined.ended;
+  });
+
   it('reports what happens as JSON lines, for a script', async () => {
     const { code, stdout } = await joining(['--publish', 'tone.wav', '--as', 'ada', '--json']).ended;
     expect(code).toBe(0);

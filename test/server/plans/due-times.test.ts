@@ -54,12 +54,18 @@ describe('what is due in a planned room', () => {
     expect([act.type, next.warnedAt, next.dueAt]).toEqual(['warn', at(3540), at(3600)]);
   });
 
-  it('is a warning at once when the end is moved nearer, and all of them again when it is moved away', () => {
+  it('is a warning at once when the end is moved after the first one, and all of them again when it is moved away', () => {
     const warned = decideDue(room(), ends, at(3300)).room;
     const nearer = decideDue(warned, { closesAt: instant(3420) }, at(3310));
     expect([nearer.act.type, nearer.room.dueAt]).toEqual(['warn', at(3360)]);
     const away = decideDue(warned, { closesAt: instant(7200) }, at(3310));
-    expect([away.act.type, away.room.dueAt]).toEqual(['wait', at(6900)]);
+    expect([away.act, away.room.dueAt]).toEqual([
+      { type: 'warn', end: { at: at(7200), reason: 'closes_at' } },
+      at(6900),
+    ]);
+    expect(decideDue(away.room, { closesAt: instant(7200) }, at(3311)).act.type, 'once').toBe('wait');
+    const unwarned = decideDue(room(), ends, OPENED).room;
+    expect(decideDue(unwarned, { closesAt: instant(7200) }, at(10)).act.type).toBe('wait');
   });
 
   it('is the earlier one of two ends, with its reason', () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { RtcClient } from '../../../client/client.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
+import { formatDuration } from '../../../contract/amounts.ts';
 import type { Role } from '../../../contract/choices.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
@@ -119,6 +120,8 @@ function describeNews(news: RoomVisitNews, { person, listen }: Visit): string {
       return `${news.identity} has left.`;
     case 'heard':
       return `Writing what ${news.identity} says to ${listen === '-' ? 'stdout' : listen}.`;
+    case 'closing':
+      return `${person.room} closes in ${formatDuration(news.secondsLeft)}.`;
     case 'reconnecting':
       return 'The connection is lost; trying again.';
     case 'reconnected':

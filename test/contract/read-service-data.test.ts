@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readAdmission } from '../../src/contract/read-admission.ts';
+import { readAdmission, readClosing } from '../../src/contract/read-service-data.ts';
 
 const ADMISSION = {
   roomId: 'demo',
@@ -25,6 +25,32 @@ it.each([
   ['on another topic', { topic: 'rtc.closing' }],
 ])('does not believe data %s', (_, sender) => {
   expect(read(sender)).toBeUndefined();
+});
+
+const CLOSING = { reason: 'closes_at', closesAt: '2026-12-01T09:30:00.000Z', secondsLeft: 300 };
+const readWarning = (sender: object, text = JSON.stringify(CLOSING)) =>
+  readClosing(encode(text), { ...FROM_SERVICE, topic: 'rtc.closing', ...sender });
+
+it('reads the warning that the service sends before it closes the room', () => {
+  expect(readWarning({})).toEqual(CLOSING);
+});
+
+it.each([
+  ['of a participant', { participant: {} }],
+  ['of somebody who has just left, whose identity alone is known', { identity: 'mallory' }],
+  ['on another topic', { topic: 'rtc.admitted' }],
+])('does not believe a warning %s', (_, sender) => {
+  expect(readWarning(sender)).toBeUndefined();
+});
+
+it.each([
+  '{',
+  'null',
+  JSON.stringify({ ...CLOSING, secondsLeft: '300' }),
+  JSON.stringify({ ...CLOSING, closesAt: undefined }),
+  JSON.stringify({ ...CLOSING, reason: 'because' }),
+])('takes %j for no warning', (text) => {
+  expect(readWarning({}, text)).toBeUndefined();
 });
 
 it.each(['', '{', 'null', '[]', '"x"', '{"token":"x.y.z"}'])('takes %j for no admission', (text) => {
