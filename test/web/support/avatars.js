@@ -86,4 +86,22 @@
     for (const track of stream.getVideoTracks()) track.stop();
     return new MediaStream([...stream.getAudioTracks(), ...film(look)]);
   };
+
+  // The devices have the names that those of a laptop have, instead of those of Chromium's test devices.
+  const NAMES = {
+    audioinput: 'Built-in microphone',
+    audiooutput: 'Built-in speakers',
+    videoinput: 'Built-in camera',
+  };
+  const list = navigator.mediaDevices.enumerateDevices.bind(navigator.mediaDevices);
+  navigator.mediaDevices.enumerateDevices = async () => {
+    const devices = (await list()).filter(({ deviceId }) => deviceId !== 'communications');
+    const kinds = new Map();
+    return devices.flatMap(({ deviceId, groupId, kind, label }) => {
+      const count = kinds.get(kind) ?? 0;
+      kinds.set(kind, count + 1);
+      const name = label === '' ? '' : NAMES[kind];
+      return count === 0 ? [{ deviceId, groupId, kind, label: name, toJSON: () => ({}) }] : [];
+    });
+  };
 }
