@@ -69,8 +69,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'missing-credentials': 'run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET',
   'invalid-api-key': "compare the API key with the service's API_KEY: rtc profile show",
   'timestamp-out-of-window': clockStep,
-  'invalid-signature':
-    "compare the API secret with the service's API_SECRET; a proxy that changes the path has the same effect (BASE_PATH)",
+  'invalid-signature': "compare it with the service's API_SECRET; behind a proxy, see BASE_PATH",
   'insufficient-scope': 'see what the key may do: rtc keys get; the root key makes others: rtc keys create',
   'participant-blocked': 'see who is blocked: rtc blocks list ROOM',
   'room-not-found': LIST_ROOMS,

@@ -13,7 +13,7 @@ export type Wrapping = {
  * terminal's own wrapping is not.
  */
 const UNIT =
-  /\(?\b(?:rtc|chmod|mkdir|ls|iconv) (?:(?<=[\s=])(?:'[^']*'|"[^"]*")|[^;,()\s]|\s(?=[^;,()\s]))+\)?|\S+/g;
+  /\(?(?:\bnode (?:'[^']*rtc\.js'|[^\s']*rtc\.js)|\b(?:rtc|chmod|mkdir|ls|iconv)) (?:(?<=[\s=])(?:'[^']*'|"[^"]*")|[^;,()\s]|\s(?=[^;,()\s]))+\)?|\S+/g;
 
 /** Breaks a line between its words, if it is longer than the width. */
 export function wrapWords(text: string, { width, start, indent }: Wrapping): string {

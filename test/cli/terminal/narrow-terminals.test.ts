@@ -91,6 +91,7 @@ describe('hints', () => {
       'rtc rooms send demo \'{"poll": "open; now"}\' --topic poll',
     ],
     ['read it (rtc explain "a (long) room"), please', 'rtc explain "a (long) room"'],
+    ['none yet: node bin/rtc.js stt install tiny; it takes 1 s', 'node bin/rtc.js stt install tiny'],
     ["the service's answer is in its log: rtc explain x; it isn't lost", 'rtc explain x'],
   ])('keep the command of %s in one line', (hint, command) => {
     for (let width = 20; width < 90; width += 1) {
