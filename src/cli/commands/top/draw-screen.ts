@@ -87,12 +87,14 @@ function drawSection(
   const space = height - 2;
   // Keeps the selection visible.
   const from = Math.max(0, Math.min(selected - Math.floor(space / 2), rows.length - space));
-  const lines = rows.slice(from, from + Math.max(0, space)).map(({ text, paint }, index) => {
+  const lines = rows.slice(from, from + Math.max(0, space)).map(({ text, paint, painted }, index) => {
     const isSelected = from + index === selected;
     const mark = isFocused ? '>' : '-';
     const line = fitText(`${isSelected ? mark : ' '} ${text}`, columns, glyphs);
     if (isSelected && isFocused) return palette.heading(palette.name(line));
-    return paint === undefined ? line : palette[paint](line);
+    return paint === undefined
+      ? line
+      : palette[paint](line.slice(0, painted)) + line.slice(painted ?? line.length);
   });
   const all = [first, palette.faint(fitText(`  ${heading}`, columns, glyphs)), ...lines];
   const blank = Array.from({ length: Math.max(0, height - all.length) }, () => '');
@@ -133,7 +135,12 @@ type Section = {
   readonly title: string;
   readonly isFocused: boolean;
   readonly head: string;
-  readonly rows: readonly { readonly text: string; readonly paint?: keyof Palette }[];
+  readonly rows: readonly {
+    readonly text: string;
+    readonly paint?: keyof Palette;
+    /** How many characters of the line are painted; absent for all. */
+    readonly painted?: number;
+  }[];
   readonly selected: number;
 };
 
@@ -227,6 +234,9 @@ function trackState({ tracks }: Participant, source: string): string {
   return track.muted ? 'muted' : 'on';
 }
 
+/** Columns of the mark of a selection, and of the state of a delivery. */
+const [MARK, STATUS] = [2, 9] as const;
+
 const STATUS_PAINT: Readonly<Record<TopDelivery['delivery']['status'], keyof Palette | undefined>> = {
   failed: 'bad',
   pending: 'warning',
@@ -241,7 +251,7 @@ function deliverySection(
 ): Section {
   const row = (cells: readonly string[]): string => {
     const [status = '', event = '', tries = '', age = '', about = ''] = cells;
-    return `${fitText(status, 9, glyphs)} ${fitText(event, 19, glyphs)} ${tries.padStart(5)} ${age.padEnd(7)} ${about}`;
+    return `${fitText(status, STATUS, glyphs)} ${fitText(event, 19, glyphs)} ${tries.padStart(5)} ${age.padEnd(7)} ${about}`;
   };
   return {
     title: `DELIVERIES ${deliveries.length}, failures first`,
@@ -261,7 +271,8 @@ function deliverySection(
           formatDuration((nowMs - Date.parse(createdAt)) / 1000),
           about,
         ]),
-        ...(paint === undefined ? {} : { paint }),
+        // Only the state is painted: a receiver that is down would make a red screen, in which nothing is found.
+        ...(paint === undefined ? {} : { paint, painted: MARK + STATUS }),
       };
     }),
   };
