@@ -198,17 +198,28 @@ type StartedDev = Pick<ServiceEnvironment, 'releasePort'> & {
   readonly areCredentialsNew: boolean;
 };
 
-function openLog(level: string): Log {
+/** On a terminal, the first requests are those of the links that are about to be printed: they are left out. */
+function openLog(level: string): { readonly log: Log; readonly tellRequests: () => void } {
   const { stderr } = process;
-  if (!stderr.isTTY) return createLog(level);
+  if (!stderr.isTTY) return { log: createLog(level), tellRequests: () => {} };
   const time = (): string => new Date(systemClock.now()).toTimeString().slice(0, 8);
-  return createTerminalLog({ level, write: (line) => void stderr.write(line), time });
+  const log = createTerminalLog({ level, write: (line) => void stderr.write(line), time });
+  let isTold = false;
+  const info: Log['info'] = (fields, message) => {
+    if (isTold) log.info(fields, message);
+  };
+  return {
+    log: { ...log, info },
+    tellRequests: () => {
+      isTold = true;
+    },
+  };
 }
 
 async function runService(options: DevOptions, started: StartedDev): Promise<void> {
   const { config, media, areCredentialsNew } = started;
   const { progress } = options;
-  const log = openLog(config.values.LOG_LEVEL);
+  const { log, tellRequests } = openLog(config.values.LOG_LEVEL);
   for (const warning of config.unknownSettings) progress(`Warning: ${warning}`);
   const chosen = await findAddOns(options, started, log);
   await started.releasePort();
@@ -236,6 +247,7 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
       media: { kind: media.kind, url: media.url, notes: media.notes },
       addOns: { running, absent },
     });
+    tellRequests();
     await Promise.race([
       waitForEnd(options.signal, media.children),
       untilEnd(options.signal, service.failed),
