@@ -55,7 +55,7 @@ function wrapRow(row: readonly string[], widths: readonly number[]): readonly (r
 }
 
 /** Cuts an address in its middle, because the end tells two of one host apart. Others are returned unchanged. */
-function cutAddress(cell: string, columns: number): string {
+export function cutAddress(cell: string, columns: number): string {
   const [, before = '', text = '', after = ''] = PAINTED.exec(cell) ?? [];
   if (!/^https?:\/\/[!-~]*$/.test(text) || text.length <= columns) return cell;
   const end = Math.ceil((columns - 1) / 2);

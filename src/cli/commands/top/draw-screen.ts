@@ -1,9 +1,9 @@
 import stringWidth from 'string-width';
-import { formatDuration } from '../../../contract/amounts.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Environment } from '../../terminal/io.ts';
+import { cutAddress } from '../../terminal/table.ts';
 import { escapeForTerminal, type Palette } from '../../terminal/terminal.ts';
-import { clockTime } from '../../terminal/time.ts';
+import { clockTime, formatShortAge } from '../../terminal/time.ts';
 import type { TopDelivery, TopRoom, TopState } from './state.ts';
 
 const LEAST_COLUMNS = 40;
@@ -237,6 +237,9 @@ function trackState({ tracks }: Participant, source: string): string {
 /** Columns of the mark of a selection, and of the state of a delivery. */
 const [MARK, STATUS] = [2, 9] as const;
 
+/** Columns of a delivery before its receiver. */
+const BEFORE_RECEIVER = 46;
+
 const STATUS_PAINT: Readonly<Record<TopDelivery['delivery']['status'], keyof Palette | undefined>> = {
   failed: 'bad',
   pending: 'warning',
@@ -247,8 +250,9 @@ const STATUS_PAINT: Readonly<Record<TopDelivery['delivery']['status'], keyof Pal
 function deliverySection(
   deliveries: readonly TopDelivery[],
   { focus, selected }: View,
-  { glyphs, nowMs }: Drawing,
+  { columns, glyphs, nowMs }: Drawing,
 ): Section {
+  const space = Math.max(20, columns - BEFORE_RECEIVER);
   const row = (cells: readonly string[]): string => {
     const [status = '', event = '', tries = '', age = '', about = ''] = cells;
     return `${fitText(status, STATUS, glyphs)} ${fitText(event, 19, glyphs)} ${tries.padStart(5)} ${age.padEnd(7)} ${about}`;
@@ -262,13 +266,14 @@ function deliverySection(
       const { status, event, attempts, createdAt } = delivery;
       const error = attempts.at(-1)?.error ?? '';
       const paint = STATUS_PAINT[status];
-      const about = error === '' ? url : `${url}: ${error}`;
+      const about =
+        error === '' ? cutAddress(url, space) : `${cutAddress(url, Math.floor(space * 0.7))}: ${error}`;
       return {
         text: row([
           status,
           event,
           String(attempts.length),
-          formatDuration((nowMs - Date.parse(createdAt)) / 1000),
+          formatShortAge(Date.parse(createdAt), nowMs),
           about,
         ]),
         // Only the state is painted: a receiver that is down would make a red screen, in which nothing is found.
