@@ -1,8 +1,8 @@
-import { formatDuration } from '../../../contract/amounts.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import type { Column } from '../../terminal/result.ts';
 import type { Palette, Terminal } from '../../terminal/terminal.ts';
+import { formatShortAge } from '../../terminal/time.ts';
 
 export const WEBHOOK_FIELDS = [
   'id',
@@ -114,7 +114,7 @@ function statusColumn(nowMs: number): Column<Delivery> {
       if (waiting) return 'waits in order';
       if (nextAttemptAt === null || attempts.length === 0) return status;
       const leftMs = Date.parse(nextAttemptAt) - nowMs;
-      return leftMs < 1000 ? 'again now' : `again in ${formatDuration(leftMs / 1000)}`;
+      return `again ${formatShortAge(leftMs, 0)}`;
     },
   };
 }
