@@ -117,23 +117,7 @@ async function startServer(
   program: string,
   redis: DevRedis | undefined,
 ): Promise<DevMedia> {
-  const port = await nextFreePort(LIVEKIT_PORT);
-  const config = {
-    port,
-    bind_addresses: ['127.0.0.1'],
-    keys: { [settings.apiKey]: settings.apiSecret },
-    rtc: {
-      tcp_port: await nextFreePort(port + 1),
-      udp_port: await nextFreeUdpPort(port + 2),
-      node_ip: '127.0.0.1',
-      use_external_ip: false,
-      enable_loopback_candidate: true,
-    },
-    webhook: { api_key: settings.apiKey, urls: [settings.webhookUrl] },
-    ingress: { rtmp_base_url: 'rtmp://127.0.0.1:1935/x', whip_base_url: 'http://127.0.0.1:8080/w' },
-    logging: { level: 'info' },
-    ...(redis === undefined ? {} : { redis: livekitRedis(redis.url) }),
-  };
+  const config = await configureLivekit(settings, redis);
   const start = (logMode: 'truncate' | 'append') =>
     settings.supervisor.start({
       name: 'livekit-server',
@@ -152,7 +136,8 @@ async function startServer(
     await redis?.child?.close();
   };
   try {
-    await waitForReady(server.child, async () => await knowsOurKey(`http://127.0.0.1:${port}`, settings));
+    const url = `http://127.0.0.1:${config.port}`;
+    await waitForReady(server.child, async () => await knowsOurKey(url, settings));
   } catch (error) {
     await server.child.close();
     throw error;
@@ -161,11 +146,32 @@ async function startServer(
   const children = redis?.child === undefined ? [] : [redis.child];
   return {
     kind: 'livekit',
-    url: `ws://127.0.0.1:${port}`,
+    url: `ws://127.0.0.1:${config.port}`,
     redisUrl: redis?.url.href,
     notes: livekitNotes(redis && toAddress(redis.url)),
     children,
     close,
+  };
+}
+
+/** Returns the configuration of LiveKit, with free ports. */
+async function configureLivekit(settings: DevMediaSettings, redis: DevRedis | undefined) {
+  const port = await nextFreePort(LIVEKIT_PORT);
+  return {
+    port,
+    bind_addresses: ['127.0.0.1'],
+    keys: { [settings.apiKey]: settings.apiSecret },
+    rtc: {
+      tcp_port: await nextFreePort(port + 1),
+      udp_port: await nextFreeUdpPort(port + 2),
+      node_ip: '127.0.0.1',
+      use_external_ip: false,
+      enable_loopback_candidate: true,
+    },
+    webhook: { api_key: settings.apiKey, urls: [settings.webhookUrl] },
+    ingress: { rtmp_base_url: 'rtmp://127.0.0.1:1935/x', whip_base_url: 'http://127.0.0.1:8080/w' },
+    logging: { level: 'info' },
+    ...(redis === undefined ? {} : { redis: livekitRedis(redis.url) }),
   };
 }
 
