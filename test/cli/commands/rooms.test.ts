@@ -38,7 +38,7 @@ describe('rooms', () => {
     });
     const listed = await rtc('rooms list');
     const line = listed.stdout.split('\n').find((each) => each.startsWith(`${room}\t`));
-    expect(line).toMatch(/^room-\d+\t0\tfalse\t\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(line).toMatch(/^room-\d+\t0\tfalse\t\d{4}-\d\d-\d\dT[\d:.]+Z\tfalse$/);
     expect(await rtc(`rooms delete ${room} --yes`)).toEqual({
       code: 0,
       stdout: '',
