@@ -26,6 +26,7 @@ import { hostileReceivers } from './hostile/receivers/receivers.ts';
 import { hostileServers } from './hostile/servers/servers.ts';
 import { forgedTokens } from './hostile/tokens/tokens.ts';
 import { bigDataPostgres, bigDataSqlite } from './load/big-data.ts';
+import { long } from './load/long.ts';
 import { plannedEndsPostgres, plannedEndsSqlite } from './load/planned-ends.ts';
 import { speed } from './load/speed.ts';
 import { steadyLoad } from './load/steady-load.ts';
@@ -55,6 +56,7 @@ export const experiments: readonly Experiment[] = [
   hostilePeoplePostgres,
   forgedTokens,
   steadyLoad,
+  long,
   speed,
   bigDataSqlite,
   bigDataPostgres,

@@ -38,6 +38,7 @@ export const ATTACKED: Readonly<Record<string, readonly string[]>> = {
   'hostile-people-postgres': ALL,
   'forged-tokens': ['src/server/platform/livekit', 'src/server/rooms', 'src/server/plans'],
   'steady-load': ALL,
+  long: ALL,
   speed: [...SERVICE, ...WEBHOOKS, 'src/server/rooms'],
   'big-data-sqlite': ALL,
   'big-data-postgres': ALL,

@@ -8,9 +8,9 @@ import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
 import { atMost, exactly, type Figure, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
-import { coreShare, type Sample, sampleProcess } from '../support/process-figures.ts';
+import { coreShare, growthFigures, type Sample, sampleProcess } from '../support/process-figures.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../support/signed-client.ts';
-import { mean, percentile, round } from '../support/statistics.ts';
+import { percentile, round } from '../support/statistics.ts';
 
 const SEED = 20_261_125;
 const CALLERS = 16;
@@ -20,8 +20,6 @@ const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
 const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
 const LOAD_SECONDS = { long: 1_800, short: 6 } as const;
 const IDLE_SECONDS = { long: 60, short: 0 } as const;
-/** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
-const MAX_GROWTH_MB = 15;
 /** Node records the time between two runs of this timer. */
 const TIMER_MS = 10;
 export const steadyLoad: Experiment = { name: 'steady-load', run: loadSteadily };
@@ -57,7 +55,7 @@ async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Pr
       observed('minutes of load', LOAD_SECONDS[runSize] / 60),
       ...loadFigures(ledger, LOAD_SECONDS[runSize]),
       ...lag,
-      ...(runSize === 'long' ? growthFigures(samples) : []),
+      ...(runSize === 'long' ? growthFigures(samples, CALLERS) : []),
       observed('deliveries under load', observer.tally().distinct),
       exactly('deliveries with a wrong signature', observer.tally().wrongSignatures, 0),
       ...idle,
@@ -130,30 +128,6 @@ async function readLag(client: SignedClient): Promise<readonly Figure[]> {
     const seconds = new RegExp(`^nodejs_eventloop_lag_${share}_seconds (\\S+)`, 'm').exec(text)?.[1];
     return observed(`event-loop lag, ${name}`, Math.max(0, 1000 * Number(seconds) - TIMER_MS), ' ms');
   });
-}
-
-function growthFigures(samples: readonly Sample[]): readonly Figure[] {
-  const fifth = (number: number): readonly Sample[] =>
-    samples.slice(Math.floor((samples.length * number) / 5), Math.floor((samples.length * (number + 1)) / 5));
-  const growth = (of: (sample: Sample) => number): number => mean(fifth(4).map(of)) - mean(fifth(2).map(of));
-  const [first, last] = [samples[0], samples.at(-1)];
-  if (first === undefined || last === undefined) throw new Error('no sample was taken');
-  return [
-    observed('resident memory at the end', Math.round(last.residentMb), ' MB'),
-    atMost({
-      name: 'growth of resident memory',
-      measured: round(growth((sample) => sample.residentMb)),
-      bound: MAX_GROWTH_MB,
-      unit: ' MB',
-    }),
-    observed('descriptors at the end', last.descriptors),
-    atMost({
-      name: 'growth of descriptors',
-      measured: round(growth((sample) => sample.descriptors)),
-      bound: CALLERS,
-    }),
-    observed('processor time', round(100 * coreShare(first, last)), ' % of a core'),
-  ];
 }
 
 async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {

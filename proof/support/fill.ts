@@ -14,6 +14,7 @@ export type Size = {
 export type Filler = {
   readonly run: (sql: string) => Promise<void>;
   readonly count: (table: string, condition?: string) => Promise<number>;
+  readonly listTables: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -28,6 +29,11 @@ export async function openFiller(
     return {
       run: async (sql) => file.exec(sql),
       count: async (table, condition) => Number(file.prepare(countRows(table, condition)).get()?.rows),
+      listTables: async () =>
+        file
+          .prepare(SQLITE_TABLES)
+          .all()
+          .map(({ name }) => String(name)),
       close: async () => file.close(),
     };
   }
@@ -39,9 +45,13 @@ export async function openFiller(
     },
     count: async (table, condition) =>
       Number((await client.query(countRows(table, condition))).rows[0]?.rows),
+    listTables: async () => (await client.query(POSTGRES_TABLES)).rows.map(({ name }) => String(name)),
     close: () => client.end(),
   };
 }
+
+const SQLITE_TABLES = "select name from sqlite_schema where type = 'table'";
+const POSTGRES_TABLES = 'select tablename as name from pg_tables where schemaname = current_schema()';
 
 function countRows(table: string, condition = 'true'): string {
   return `select count(*) as rows from "${table}" where ${condition}`;

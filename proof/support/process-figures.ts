@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { sum } from './statistics.ts';
+import { atMost, type Figure, observed } from '../figures.ts';
+import { mean, round, sum } from './statistics.ts';
 
 /** A sample of a process (Linux). */
 export type Sample = {
@@ -40,4 +41,33 @@ async function runNs(path: string): Promise<number> {
 /** Returns the share of one core that the process used between the samples. */
 export function coreShare(before: Sample, after: Sample): number {
   return (after.runMs - before.runMs) / (after.at - before.at);
+}
+
+/** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
+const MAX_GROWTH_MB = 15;
+
+/** Compares the last fifth of the samples with the middle one. As many descriptors come and go as there are callers. */
+export function growthFigures(samples: readonly Sample[], callers: number): readonly Figure[] {
+  const fifth = (number: number): readonly Sample[] =>
+    samples.slice(Math.floor((samples.length * number) / 5), Math.floor((samples.length * (number + 1)) / 5));
+  const growth = (read: (sample: Sample) => number): number =>
+    mean(fifth(4).map(read)) - mean(fifth(2).map(read));
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('no sample was taken');
+  return [
+    observed('resident memory at the end', Math.round(last.residentMb), ' MB'),
+    atMost({
+      name: 'growth of resident memory',
+      measured: round(growth((sample) => sample.residentMb)),
+      bound: MAX_GROWTH_MB,
+      unit: ' MB',
+    }),
+    observed('descriptors at the end', last.descriptors),
+    atMost({
+      name: 'growth of descriptors',
+      measured: round(growth((sample) => sample.descriptors)),
+      bound: callers,
+    }),
+    observed('processor time', round(100 * coreShare(first, last)), ' % of a core'),
+  ];
 }

@@ -17,8 +17,11 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export type SignedClient = ReturnType<typeof createSignedClient>;
 
+/** `now` is the clock of the caller; the system's by default. */
+type CallerKeys = Omit<Signing, 'timestamp'> & { readonly now?: () => number };
+
 /** Sends each request once. Throws if the connection fails. */
-export function createSignedClient(url: string, keys: Omit<Signing, 'timestamp'>, connections: number) {
+export function createSignedClient(url: string, keys: CallerKeys, connections: number) {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const send = async (
     method: Method,
@@ -32,7 +35,7 @@ export function createSignedClient(url: string, keys: Omit<Signing, 'timestamp'>
   return {
     call: (method: Method, path: string, body?: object) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const signing = { ...keys, timestamp: Math.floor(Date.now() / 1000) };
+      const signing = { ...keys, timestamp: Math.floor((keys.now ?? Date.now)() / 1000) };
       const type = text === undefined ? {} : { 'content-type': 'application/json' };
       const headers = { ...signatureHeaders({ method, path, body: text }, signing), ...type };
       return send(method, path, { body: text ?? null, headers });

@@ -1,0 +1,27 @@
+import { createServer } from 'node:http';
+import { loadConfig } from '../../src/server/app/config/config.ts';
+import { startService } from '../../src/server/app/service.ts';
+import { createLog } from '../../src/server/platform/pino-log.ts';
+import { createTimeOrderedIds } from '../../src/server/platform/system.ts';
+import { SkippableClock } from '../../test/support/skippable-clock.ts';
+
+/*
+ * Runs the whole service in its own process until SIGTERM, with a clock that begins CLOCK_AHEAD_MS ahead and is moved forward by
+ * requests to CLOCK_PORT.
+ */
+const { CLOCK_PORT, CLOCK_AHEAD_MS, ...environment } = process.env;
+const clock = new SkippableClock();
+clock.skip(Number(CLOCK_AHEAD_MS));
+const config = loadConfig(environment);
+const parts = { log: createLog(config.values.LOG_LEVEL), clock, ids: createTimeOrderedIds(clock) };
+const service = await startService(config, parts);
+const server = createServer((request, response) => {
+  clock.skip(Number(new URL(request.url ?? '/', 'http://localhost').searchParams.get('ms')));
+  response.end();
+}).listen(Number(CLOCK_PORT), '127.0.0.1');
+process.once('SIGTERM', async () => {
+  server.close();
+  server.closeAllConnections();
+  await service.close();
+  process.exit(0);
+});
