@@ -76,8 +76,12 @@ export async function startTraffic({ cleanUp }: Pick<ExperimentContext, 'cleanUp
     judge: async (report: (line: string) => void): Promise<readonly Figure[]> => {
       await work.endLongBroadcast();
       const openRooms = await work.untilClosed();
-      const isComplete = async () => (await countLost(outside, receiver.received)) === 0;
-      await findWithin(SETTLED, isComplete);
+      // Rooms of broadcasts end some seconds after everybody has left, so that events may come while these are counted.
+      let lost = 0;
+      await findWithin(SETTLED, async () => {
+        lost = await countLost(outside, receiver.received);
+        return lost === 0;
+      });
       const wrong = ledgers.flatMap(({ failures }) => failures);
       const untrue = ledgers.flatMap(({ wrongSuccesses }) => wrongSuccesses);
       const failures = [...work.failures, ...wrong];
@@ -90,7 +94,7 @@ export async function startTraffic({ cleanUp }: Pick<ExperimentContext, 'cleanUp
         exactly('refused or failed wrongly', failures.length, 0),
         exactly('successes that were not true', untrue.length, 0),
         observed('deliveries', receiver.received.length),
-        exactly('lost', await countLost(outside, receiver.received), 0),
+        exactly('lost', lost, 0),
         exactly(
           'acknowledged events that nobody got',
           reported.filter((name) => !stored.has(name)).length,
