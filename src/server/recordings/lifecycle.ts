@@ -78,15 +78,29 @@ export type Transition = {
   readonly event?: EndEvent;
 };
 
-const UNCHANGED: Transition = { change: undefined };
+const UNCHANGED = { change: undefined } as const;
 const NO_CLAIM = { claimOwner: null, claimUntil: null } as const;
 
 export function nextState(recording: Recording, observation: Observation): Transition {
-  const transition = nextRow(recording, observation);
-  return recording.kind === 'broadcast' ? withStreams(recording, observation, transition) : transition;
+  switch (observation.type) {
+    case 'start-refused':
+      return holdsClaim(recording, observation.owner) ? { change: 'delete' } : UNCHANGED;
+    case 'late-start-over':
+      return isLateStartPossible(recording) ? { change: { endedAt: recording.stoppedAt } } : UNCHANGED;
+    default: {
+      const transition = nextRow(recording, observation);
+      const hasStreams = recording.kind === 'broadcast' && recording.endedAt === null;
+      return hasStreams ? withStreams(recording, observation, transition) : transition;
+    }
+  }
 }
 
-function nextRow(recording: Recording, observation: Observation): Transition {
+/** An observation after which the row stays. */
+type LastingObservation = Extract<Observation, { readonly at: number }>;
+
+type RowTransition = Omit<Transition, 'change'> & { readonly change: RecordingChange | undefined };
+
+function nextRow(recording: Recording, observation: LastingObservation): RowTransition {
   switch (observation.type) {
     case 'streams-changed':
       return UNCHANGED;
@@ -95,8 +109,6 @@ function nextRow(recording: Recording, observation: Observation): Transition {
       if (!holdsClaim(recording, owner)) return UNCHANGED;
       return { change: { status: 'recording', egressId, startedAt: at, ...NO_CLAIM } };
     }
-    case 'start-refused':
-      return holdsClaim(recording, observation.owner) ? { change: 'delete' } : UNCHANGED;
     case 'start-given-up': {
       const { owner, error, at } = observation;
       if (!holdsClaim(recording, owner)) return UNCHANGED;
@@ -107,8 +119,6 @@ function nextRow(recording: Recording, observation: Observation): Transition {
       const error = 'the room was deleted before the recorder began';
       return { change: { status: 'failed', stoppedAt: observation.at, error, ...NO_CLAIM } };
     }
-    case 'late-start-over':
-      return isLateStartPossible(recording) ? { change: { endedAt: recording.stoppedAt } } : UNCHANGED;
     case 'stop-accepted':
       return { change: differing(recording, stopped(recording, observation.at)) };
     case 'egress':
@@ -118,18 +128,19 @@ function nextRow(recording: Recording, observation: Observation): Transition {
   }
 }
 
-/** Adds what the observation changes in the URLs of a broadcast. */
-function withStreams(recording: Recording, observation: Observation, transition: Transition): Transition {
+/** Adds what the observation changes in the URLs of a broadcast that has not ended. */
+function withStreams(
+  recording: Recording,
+  observation: LastingObservation,
+  transition: RowTransition,
+): RowTransition {
   const { change } = transition;
-  if (change === 'delete' || recording.endedAt !== null) return transition;
-  const before = readOutputs(recording);
   const isOver = change?.endedAt != null || change?.status === 'failed';
-  const at = 'at' in observation ? observation.at : (recording.stoppedAt ?? recording.createdAt);
-  let outputs = before;
-  if (observation.type === 'egress') outputs = followStreams(before, observation);
+  let outputs = readOutputs(recording);
+  if (observation.type === 'egress') outputs = followStreams(outputs, observation);
   if (observation.type === 'streams-changed' && recording.status === 'recording')
-    outputs = changeStreams(before, observation.change, at);
-  if (isOver) outputs = endStreams(outputs, at);
+    outputs = changeStreams(outputs, observation.change, observation.at);
+  if (isOver) outputs = endStreams(outputs, observation.at);
   const text = writeOutputs(outputs);
   return text === recording.outputs ? transition : { ...transition, change: { ...change, outputs: text } };
 }
@@ -203,7 +214,7 @@ function afterStart(
   return Math.max(at, startedAt ?? at, mediaStartedAt ?? at);
 }
 
-function afterEgress(recording: Recording, egress: Egress, at: number): Transition {
+function afterEgress(recording: Recording, egress: Egress, at: number): RowTransition {
   if (recording.egressId === null || isOverWithoutFiles(recording)) return UNCHANGED;
   const status = toEndedState(egress.status);
   const media = changeMediaStart(recording, egress);
@@ -264,7 +275,7 @@ function isReportedSoon({ endedAt }: Egress, at: number): boolean {
 
 type RecorderGone = Extract<Observation, { readonly type: 'recorder-gone' }>;
 
-function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): Transition {
+function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): RowTransition {
   const { status } = recording;
   if (status !== 'recording' && !isPending(recording)) return UNCHANGED;
   const stop = status === 'recording' ? { stoppedAt: afterStart(recording, at) } : {};
