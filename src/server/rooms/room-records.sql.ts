@@ -1,25 +1,30 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { RowColumns, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { beginsWith } from '../platform/storage/room-prefixes.ts';
+import { columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import type { ClosedQuery, RoomRecord, RoomRecordStore } from './store.ts';
 
 type Database = Kysely<Tables>;
 
-const COLUMNS = [
-  'room',
-  'maxParticipants',
-  'emptyTimeout',
-  'departureTimeout',
-  'metadata',
-  'plan',
-  'closedTo',
-  'closedAt',
-  'closedUntil',
-  'closedSid',
-  'keptUntil',
-] as const;
+const TYPES: Required<RowColumns<RoomRecord>> = {
+  room: 'text',
+  maxParticipants: 'integer',
+  emptyTimeout: 'integer',
+  departureTimeout: 'integer',
+  metadata: 'text',
+  plan: 'text',
+  closedTo: 'text',
+  closedAt: 'integer',
+  closedUntil: 'integer',
+  closedSid: 'text',
+  keptUntil: 'integer',
+};
 
-export function createRoomRecordStore({ db, dialect, changes, atomically }: Connection): RoomRecordStore {
+const COLUMNS = Object.keys(TYPES) as (keyof RoomRecord)[];
+
+export function createRoomRecordStore(connection: Connection): RoomRecordStore {
+  const { db, dialect, changes, atomically, runAtCommit } = connection;
   const selectAmong = (rooms: readonly string[]) =>
     db
       .selectFrom('rooms')
@@ -28,13 +33,8 @@ export function createRoomRecordStore({ db, dialect, changes, atomically }: Conn
   return {
     save: (record) =>
       atomically(async (within) => {
-        const changeNumber = await nextChange(within, 'rooms');
-        const { room, ...columns } = record;
-        await within
-          .insertInto('rooms')
-          .values({ ...record, changeNumber })
-          .onConflict((conflict) => conflict.column('room').doUpdateSet({ ...columns, changeNumber }))
-          .execute();
+        // The counter is locked for as short as possible: rooms that end at once wait for each other.
+        await runAtCommit(within, [raiseCounter('rooms'), savedRecord(dialect, record)]);
         changes.note(within, 'rooms');
       }),
     find: ({ room }, now) =>
@@ -64,6 +64,28 @@ export function createRoomRecordStore({ db, dialect, changes, atomically }: Conn
       selectAmong(rooms).where('closedTo', 'is not', null).where(isClosedAt(now)).execute(),
     purge: (before, limit) => purgeRecords(db, before, limit),
     trim: (kept, limit) => trimRecords(db, kept, limit),
+  };
+}
+
+/** The statement follows raiseCounter in its transaction. */
+function savedRecord(dialect: SqlDialect, record: RoomRecord): Statement<unknown> {
+  const { room, metadata } = record;
+  const row = {
+    ...record,
+    room: sanitizeText(room),
+    metadata: metadata === null ? null : sanitizeText(metadata),
+  };
+  const columns = columnList(COLUMNS);
+  const [, ...changing] = COLUMNS;
+  const changed = sql.join(changing.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
+  return {
+    name: 'save-room-record',
+    // With `where true` SQLite does not take the following `on` for that of a join.
+    sql: sql`
+      insert into rooms (${columns}, "changeNumber")
+      select ${columns}, (select value from counters where name = 'rooms')
+      from ${dialect.rows([row], TYPES)} as listed where true
+      on conflict (room) do update set ${changed}, "changeNumber" = excluded."changeNumber"`,
   };
 }
 
@@ -167,10 +189,15 @@ function isClosedAt(now: number) {
 type ChangeCounter = 'blocks' | 'plans' | 'rooms';
 
 /** The counter is locked until the commit, so that nobody sees a later change without the earlier ones. */
+function raiseCounter(counter: ChangeCounter): Statement<{ readonly value: number }> {
+  return {
+    name: 'raise-counter',
+    sql: sql`update counters set value = value + 1 where name = ${counter} returning value`,
+  };
+}
+
 export async function nextChange(db: Database, counter: ChangeCounter): Promise<number> {
-  const { rows } = await sql<{ value: number }>`
-    update counters set value = value + 1 where name = ${counter} returning value`.execute(db);
-  const [next] = rows;
+  const [next] = (await raiseCounter(counter).sql.execute(db)).rows;
   if (next === undefined) throw new Error(`the counter of ${counter} is missing`);
   return next.value;
 }

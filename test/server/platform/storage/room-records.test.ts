@@ -44,6 +44,11 @@ describe.each([
     expect(await store.rooms.find({ room: 'demo' }, 1e15)).toEqual(closed('demo', { closedSid: 'RM_1' }));
   });
 
+  it('have texts that every database can store', async () => {
+    await store.rooms.save(record('demo', { metadata: 'a\0b' }));
+    expect(await store.rooms.find({ room: 'demo' }, 1999)).toEqual(record('demo', { metadata: 'a\uFFFDb' }));
+  });
+
   it('are listed while they last, in pages, and since a change', async () => {
     for (const room of ['c', 'a', 'B', 'é']) await store.rooms.save(record(room));
     await store.rooms.save(record('over', { keptUntil: 1500 }));
