@@ -160,6 +160,28 @@ describe('a start of a plan', () => {
     expect(await readFailures(service, room)).toEqual(['transcription: addon-unavailable']);
   });
 
+  it('waits for one whose instance has died, and is not told as failed', async () => {
+    const { service, media, store, clock } = await startStage('SQLite');
+    const room = unique();
+    await put(service, { record: { audioOnly: true } });
+    const claim = { owner: 'dead', claimUntil: clock.now() + 60_000 };
+    await store.recordings.claim(
+      { ...{ id: 'r_1', room, filepath: `${room}/a.mp4`, bucket: null }, ...claim },
+      clock.now(),
+    );
+    media.control.join(room, { identity: 'ada' });
+    const isPutOff = async () => ((await store.plannedStarts.nextDueAt()) ?? 0) > clock.now() + 5_000;
+    await expect.poll(isPutOff).toBe(true);
+    clock.skip(30_000);
+    await expect.poll(isPutOff).toBe(true);
+    expect(await readStarts(service, room)).toEqual([[], undefined]);
+    clock.skip(60_000);
+    await expect
+      .poll(() => readStarts(service, room), { timeout: 10_000 })
+      .toEqual([['recording', 'failed'], undefined]);
+    expect(await readFailures(service, room)).toEqual([]);
+  });
+
   it('needs a key that may start recordings, and fields that fit together', async () => {
     const { service } = await startStage('SQLite');
     const asked = { name: 'rooms alone', scopes: ['rooms'] };
