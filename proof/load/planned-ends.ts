@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type EmbeddedMediaServer,
@@ -8,11 +6,11 @@ import {
 } from '../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
 import { createFleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
-import { readPort } from '../../test/support/forwarding-server.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
 import { atMost, exactly, observed } from '../figures.ts';
 import { type EngineSettings, onBothEngines } from '../support/both-engines.ts';
 import { MEDIA_KEY } from '../support/callers.ts';
+import { passInTurn, passTo, startPassingServer } from '../support/passing-server.ts';
 import { untilEnoughOrSilence } from '../support/poll.ts';
 import { createSignedClient, mediaServerSettings, type SignedClient } from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
@@ -88,7 +86,7 @@ type Stage = Awaited<ReturnType<typeof startStage>>;
 async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: EngineSettings) {
   const mediaSecret = randomBytes(24).toString('hex');
   const instances: FleetInstance[] = [];
-  const balancer = await startServer(cleanUp, passOn(instances));
+  const balancer = await startPassingServer({ cleanUp }, passInTurn(instances));
   const media = cleanUp(
     await startEmbeddedMediaServer({
       ...{ host: '127.0.0.1', port: 0, apiKey: MEDIA_KEY, apiSecret: mediaSecret },
@@ -96,10 +94,10 @@ async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: Engin
     }),
   );
   const closedAt = new Map<string, number>();
-  const gate = await startServer(cleanUp, async ({ path, body, headers }) => {
-    const answer = await send(`${media.url}${path}`, body, headers);
-    if (path.endsWith('/DeleteRoom') && answer.status === 200) {
-      const { room } = JSON.parse(body.toString());
+  const gate = await startPassingServer({ cleanUp }, async (request) => {
+    const answer = await passTo(media.url, request);
+    if (request.path.endsWith('/DeleteRoom') && answer.status === 200) {
+      const { room } = JSON.parse(request.body.toString());
       closedAt.set(room, closedAt.get(room) ?? Date.now());
     }
     return answer;
@@ -110,45 +108,6 @@ async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: Engin
   for (let index = 0; index < count; index += 1) instances.push(await fleet.start());
   const client = cleanUp(createSignedClient(instances[0]?.url ?? '', fleet.keys, AT_ONCE));
   return { instances, media, client, closedAt };
-}
-
-type Passed = {
-  readonly path: string;
-  readonly body: Buffer<ArrayBuffer>;
-  readonly headers: Readonly<Record<string, string>>;
-};
-type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
-
-async function startServer(
-  cleanUp: ExperimentContext['cleanUp'],
-  handle: (request: Passed) => Promise<Answer>,
-): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const body = Buffer.from(await buffer(request));
-    const { authorization = '', 'content-type': type = '' } = request.headers;
-    const passed = { path: request.url ?? '/', body, headers: { authorization, 'content-type': type } };
-    const answer = await handle(passed).catch(() => ({ status: 503, type: '', body: Buffer.alloc(0) }));
-    response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanUp(() => server.closeAllConnections());
-  cleanUp(() => server.close());
-  return `http://127.0.0.1:${readPort(server)}`;
-}
-
-/** Passes the media server's webhooks on to the instances in turn, and not to one that was killed. */
-function passOn(instances: readonly FleetInstance[]): (request: Passed) => Promise<Answer> {
-  let turn = 0;
-  return async ({ path, body, headers }) => {
-    turn += 1;
-    return await send(`${instances[turn % instances.length]?.url}${path}`, body, headers);
-  };
-}
-
-async function send(url: string, body: Buffer<ArrayBuffer>, headers: Passed['headers']): Promise<Answer> {
-  const answer = await fetch(url, { method: 'POST', body, headers });
-  const type = answer.headers.get('content-type') ?? '';
-  return { status: answer.status, type, body: Buffer.from(await answer.arrayBuffer()) };
 }
 
 async function openRooms(

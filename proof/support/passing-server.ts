@@ -1,0 +1,48 @@
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { readPort } from '../../test/support/forwarding-server.ts';
+import type { ExperimentContext } from '../experiment.ts';
+
+export type PassedRequest = {
+  readonly path: string;
+  readonly body: Buffer<ArrayBuffer>;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type PassedAnswer = { readonly status: number; readonly type: string; readonly body: Buffer };
+
+/** Starts a server between two others; returns its URL. A request that cannot be passed on gets 503. */
+export async function startPassingServer(
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  handle: (request: PassedRequest) => Promise<PassedAnswer>,
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const body = Buffer.from(await buffer(request));
+    const { authorization = '', 'content-type': type = '' } = request.headers;
+    const passed = { path: request.url ?? '/', body, headers: { authorization, 'content-type': type } };
+    const answer = await handle(passed).catch(() => ({ status: 503, type: '', body: Buffer.alloc(0) }));
+    response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(() => server.closeAllConnections());
+  cleanUp(() => server.close());
+  return `http://127.0.0.1:${readPort(server)}`;
+}
+
+/** Passes a request on to the server at `base`. */
+export async function passTo(base: string, { path, body, headers }: PassedRequest): Promise<PassedAnswer> {
+  const answer = await fetch(`${base}${path}`, { method: 'POST', body, headers });
+  const type = answer.headers.get('content-type') ?? '';
+  return { status: answer.status, type, body: Buffer.from(await answer.arrayBuffer()) };
+}
+
+/** Passes webhooks of the media server on to these in turn, which may change. */
+export function passInTurn(
+  receivers: readonly { readonly url: string }[],
+): (request: PassedRequest) => Promise<PassedAnswer> {
+  let turn = 0;
+  return async (request) => {
+    turn += 1;
+    return await passTo(receivers[turn % receivers.length]?.url ?? '', request);
+  };
+}
