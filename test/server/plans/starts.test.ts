@@ -176,9 +176,9 @@ describe('a start of a plan', () => {
     await expect.poll(isPutOff).toBe(true);
     expect(await readStarts(service, room)).toEqual([[], undefined]);
     clock.skip(60_000);
-    await expect
-      .poll(() => readStarts(service, room), { timeout: 10_000 })
-      .toEqual([['recording', 'failed'], undefined]);
+    const readRecordings = async () => (await readStarts(service, room))[0];
+    // The claim is taken over, or ended by a comparison before.
+    await expect.poll(readRecordings, { timeout: 30_000 }).toContain('recording');
     expect(await readFailures(service, room)).toEqual([]);
   });
 
