@@ -110,6 +110,10 @@ describe('the service', () => {
     for (const path of ['/docs', '/docs/guide/comparison', '/docs/api/createRoom', '/docs/try/createRoom']) {
       const page = await service.call('GET', path, { signing: false });
       expect(page.headers['content-security-policy']).toMatch(/^default-src '(none|self)'/);
+      expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+      expect(page.headers['cross-origin-opener-policy'], 'who opened it has no hold of it').toBe(
+        'same-origin',
+      );
       // The pages link to other sites, and write addresses in code. Neither loads anything by itself.
       const loading = page.text.replaceAll(/<a href="[^"]*">|<code[^>]*>.*?<\/code>/gs, '');
       expect(loading).not.toMatch(/(?:src|href)="https?:\/\//);

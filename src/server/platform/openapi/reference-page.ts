@@ -188,7 +188,13 @@ function documentRoute(document: () => Promise<JsonObject>): Route {
 
 type PrepareLinked = (text: string) => Promise<PreparedFile>;
 
-const TEXT_PAGE = { contentType: 'text/html', headers: { 'content-security-policy': TEXT_POLICY } };
+/** A page that has opened one of these keeps no hold of it: on the one with the viewer people type their secret. */
+const ALONE = { 'cross-origin-opener-policy': 'same-origin' };
+
+const TEXT_PAGE = {
+  contentType: 'text/html',
+  headers: { ...ALONE, 'content-security-policy': TEXT_POLICY },
+};
 
 function firstPageRoutes(site: () => Promise<Site>, prepareLinked: PrepareLinked): readonly Route[] {
   const page = {
@@ -261,7 +267,7 @@ function operationRoutes(site: () => Promise<Site>, prepareLinked: PrepareLinked
     partByName({
       path: '/docs/try/:name',
       contentType: 'text/html',
-      headers: { 'content-security-policy': POLICY },
+      headers: { ...ALONE, 'content-security-policy': POLICY },
       prepare: forOperation(async (operation, { contents }) => prepareLinked(trialPage(operation, contents))),
     }),
     partByName({

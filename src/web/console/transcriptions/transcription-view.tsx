@@ -32,7 +32,7 @@ export function TranscriptionView({ id }: { readonly id: string }) {
       command={writeCommand('transcriptions', 'get', id)}
       actions={
         <>
-          <ExportLinks path={`/v1/transcriptions/${id}`} fileName={data?.roomId ?? id} />
+          <ExportLinks path={`/v1/transcriptions/${encodeURIComponent(id)}`} fileName={data?.roomId ?? id} />
           <DeleteButton id={id} />
         </>
       }
