@@ -21,6 +21,7 @@ import { hostileFiles } from './hostile/files/files.ts';
 import { hostileKeysPostgres, hostileKeysSqlite } from './hostile/keys/keys.ts';
 import { hostileMedia } from './hostile/media/media.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
+import { pages } from './hostile/pages/pages.ts';
 import { hostilePeoplePostgres, hostilePeopleSqlite } from './hostile/people/people.ts';
 import { hostileReceivers } from './hostile/receivers/receivers.ts';
 import { hostileServers } from './hostile/servers/servers.ts';
@@ -54,6 +55,7 @@ export const experiments: readonly Experiment[] = [
   hostileKeysPostgres,
   hostilePeopleSqlite,
   hostilePeoplePostgres,
+  pages,
   forgedTokens,
   steadyLoad,
   long,

@@ -36,6 +36,13 @@ export const ATTACKED: Readonly<Record<string, readonly string[]>> = {
   'hostile-keys-postgres': ALL,
   'hostile-people-sqlite': ALL,
   'hostile-people-postgres': ALL,
+  pages: [
+    'src/web',
+    'src/cli/pages',
+    'src/cli/commands/console',
+    'src/cli/commands/rooms/page',
+    'src/server/platform',
+  ],
   'forged-tokens': ['src/server/platform/livekit', 'src/server/rooms', 'src/server/plans'],
   'steady-load': ALL,
   long: ALL,

@@ -21,9 +21,14 @@ export type WindowOptions = {
 export type BrowserOptions = {
   /** A WAV file that the microphone plays in a loop, instead of the beeps. */
   readonly microphone?: string;
+  /** Names that lead to this machine, as their owner may decide (DNS rebinding). */
+  readonly namesOfThisMachine?: readonly string[];
 };
 
-export async function startBrowser({ microphone }: BrowserOptions = {}): Promise<TestBrowser> {
+export async function startBrowser({
+  microphone,
+  namesOfThisMachine = [],
+}: BrowserOptions = {}): Promise<TestBrowser> {
   const browser: Browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: [
@@ -32,6 +37,7 @@ export async function startBrowser({ microphone }: BrowserOptions = {}): Promise
       '--use-fake-device-for-media-stream',
       '--use-fake-ui-for-media-stream',
       '--autoplay-policy=no-user-gesture-required',
+      `--host-resolver-rules=${namesOfThisMachine.map((name) => `MAP ${name} 127.0.0.1`).join(', ')}`,
       ...(microphone === undefined ? [] : [`--use-file-for-fake-audio-capture=${microphone}`]),
     ],
   });
