@@ -94,7 +94,7 @@ function eventTables({ text, integer }: ColumnTypes): Statements {
       "createdAt" ${integer} not null,
       "traceparent" ${text}
     )`,
-    sql`create index "eventsOfRoom" on "events" ("room", "position")`,
+    sql`create index "eventsOfRoom" on "events" ("room", "position", "type")`,
     sql`create index "eventsOfType" on "events" ("type", "position")`,
     sql`create index "eventsOldest" on "events" ("createdAt", "position")`,
     sql`create table "fanOuts" (

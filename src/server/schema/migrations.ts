@@ -7,4 +7,4 @@ import type { Tables } from './tables.ts';
  * undone: add a new one at the end. Until then the name of the first one has a fingerprint of its tables, so that a database
  * of an earlier build is refused instead of failing at the first missing table.
  */
-export const MIGRATIONS: readonly Migration<Tables>[] = [{ name: '001-baseline-ec432ed3', up: createTables }];
+export const MIGRATIONS: readonly Migration<Tables>[] = [{ name: '001-baseline-5b41262d', up: createTables }];

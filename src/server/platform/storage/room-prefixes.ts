@@ -16,7 +16,13 @@ export function beginsWith(column: RawBuilder<unknown>, prefixes: RoomPrefixes):
 }
 
 /** The parts of a table that a list reads: its name, its key, and its column with the names of rooms. */
-export type ListedTable = { readonly table: string; readonly key: string; readonly room: string };
+export type ListedTable = {
+  readonly table: string;
+  readonly key: string;
+  readonly room: string;
+  /** What else the list asks for, if the index of rooms has it. */
+  readonly also?: RawBuilder<boolean> | undefined;
+};
 
 /** Rows of a key that are found by their room, and sorted. Of more, one in so many of the others is its own. */
 const MOST_SORTED = 5_000;
@@ -27,10 +33,11 @@ const MOST_SORTED = 5_000;
  */
 export async function withinRooms<Tables>(
   { db, dialect }: { readonly db: Kysely<Tables>; readonly dialect: SqlDialect },
-  { table, key, room }: ListedTable,
+  { table, key, room, also }: ListedTable,
   prefixes: RoomPrefixes,
 ): Promise<{ readonly condition: RawBuilder<boolean>; readonly isFew: boolean }> {
-  const isWithin = beginsWith(sql.ref(room), prefixes);
+  const ofRooms = beginsWith(sql.ref(room), prefixes);
+  const isWithin = also === undefined ? ofRooms : sql`${ofRooms} and ${also}`;
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (
       select 1 from ${sql.table(table)} where ${isWithin} limit ${MOST_SORTED + 1}

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../../../src/contract/event-names.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type {
   NewEvent,
@@ -33,7 +34,13 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
       };
       const other = (n: number) => newEvent(`other ${n}`, { room: 'zeta-1', roomSid: null, sequence: null });
       const own = (n: number) =>
-        newEvent(`own ${n}`, { room: `acme-${n % 9}`, roomSid: null, sequence: null, createdAt: n });
+        newEvent(`own ${n}`, {
+          room: `acme-${n % 9}`,
+          roomSid: null,
+          sequence: null,
+          createdAt: n,
+          ...(n === 3_000 && { type: 'egress_ended' }),
+        });
       const rooms = ['acme-', 'beta-'];
       const newest = { rooms, limit: 3, beforePosition: Number.MAX_SAFE_INTEGER };
 
@@ -54,6 +61,11 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
         expect(await listed({ rooms, limit: 2, since: 5_998 })).toEqual(['own 5998', 'own 5999']);
         expect(await listed({ ...newest, since: 5_998 })).toEqual(['own 5999', 'own 5998']);
         expect(await listed({ ...newest, types: ['room_finished'] })).toEqual([]);
+        expect(await listed({ ...newest, types: [] })).toEqual([]);
+        expect(await listed({ ...newest, types: EVENT_TYPES })).toEqual(['own 5999', 'own 5998', 'own 5997']);
+        expect(await listed({ rooms, limit: 2, types: EVENT_TYPES })).toEqual(['own 0', 'own 1']);
+        for (const order of [newest, { rooms, limit: 3 }])
+          expect(await listed({ ...order, types: ['egress_ended', 'room_finished'] })).toEqual(['own 3000']);
       });
     });
 

@@ -13,6 +13,23 @@ import { newDelivery, newWebhook } from './webhook-records.ts';
  * SQLite chose the index of leases for the outcomes of deliveries, and joined every leased delivery with every outcome: a
  * batch took a hundred milliseconds. Plans do not depend on the amount of data, because the service never runs ANALYZE.
  */
+it('a key that has no event of a type learns that from an index alone', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-plans-'));
+  const store = await open({ sqlitePath: join(folder, 'store.sqlite') });
+  const statements: string[] = [];
+  observeStatements((sql) => statements.push(sql));
+  await store.events.list({ afterPosition: 0, limit: 9, rooms: ['acme-'], types: ['egress_ended'] });
+  await store.close();
+  const database = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
+  const plans = statements
+    .filter((sql) => sql.includes('room'))
+    .map((sql) => explainPlan(database, sql).map(({ detail }) => detail));
+  database.close();
+  await rm(folder, { recursive: true });
+  expect(plans.length).toBeGreaterThan(0);
+  for (const plan of plans) expect(plan.join()).toContain('COVERING INDEX eventsOfRoom');
+});
+
 describe('plans of SQLite for deliveries', () => {
   const statements = new Set<string>();
   let folder: string;
