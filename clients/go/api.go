@@ -969,7 +969,7 @@ type UsageFigures struct {
 	BroadcastMinutes float64 `json:"broadcastMinutes"`
 	// Minutes of streams into rooms, with two decimals
 	IngressMinutes float64 `json:"ingressMinutes"`
-	// Maximum number of people at the same time in one room; several rooms are not added up
+	// Maximum number of people at the same time in one room, the largest; people of several rooms are not added up
 	PeakParticipants int64 `json:"peakParticipants"`
 	// Bytes of recordings, on the day on which they ended
 	RecordingBytes int64 `json:"recordingBytes"`
@@ -1009,7 +1009,7 @@ type UsageLine struct {
 	BroadcastMinutes float64 `json:"broadcastMinutes"`
 	// Minutes of streams into rooms, with two decimals
 	IngressMinutes float64 `json:"ingressMinutes"`
-	// Maximum number of people at the same time in one room; several rooms are not added up
+	// Maximum number of people at the same time in one room, the largest; people of several rooms are not added up
 	PeakParticipants int64 `json:"peakParticipants"`
 	// Bytes of recordings, on the day on which they ended
 	RecordingBytes int64 `json:"recordingBytes"`

@@ -70,7 +70,8 @@ const figures = {
   ingressMinutes: minutes('Minutes of streams into rooms', 0),
   peakParticipants: Type.Integer({
     minimum: 0,
-    description: 'Maximum number of people at the same time in one room; several rooms are not added up',
+    description:
+      'Maximum number of people at the same time in one room, the largest; people of several rooms are not added up',
     examples: [2],
   }),
   recordingBytes: Type.Integer({

@@ -1048,7 +1048,7 @@ class UsageFigures(TypedDict):
     broadcastMinutes: float
     # Minutes of streams into rooms, with two decimals
     ingressMinutes: float
-    # Maximum number of people at the same time in one room; several rooms are not added up
+    # Maximum number of people at the same time in one room, the largest; people of several rooms are not added up
     peakParticipants: int
     # Bytes of recordings, on the day on which they ended
     recordingBytes: int
@@ -1090,7 +1090,7 @@ class UsageLine(TypedDict):
     broadcastMinutes: float
     # Minutes of streams into rooms, with two decimals
     ingressMinutes: float
-    # Maximum number of people at the same time in one room; several rooms are not added up
+    # Maximum number of people at the same time in one room, the largest; people of several rooms are not added up
     peakParticipants: int
     # Bytes of recordings, on the day on which they ended
     recordingBytes: int

@@ -31,7 +31,7 @@ const REST: readonly Column<UsageLine>[] = [
   { heading: 'TRANSCRIBED-MINUTES', value: ({ transcribedMinutes }) => transcribedMinutes },
   { heading: 'BROADCAST-MINUTES', value: ({ broadcastMinutes }) => broadcastMinutes },
   { heading: 'INGRESS-MINUTES', value: ({ ingressMinutes }) => ingressMinutes },
-  { heading: 'PEAK-PARTICIPANTS', value: ({ peakParticipants }) => peakParticipants },
+  { heading: 'LARGEST-ROOM', value: ({ peakParticipants }) => peakParticipants },
   { heading: 'RECORDING-BYTES', value: ({ recordingBytes }) => recordingBytes },
 ];
 

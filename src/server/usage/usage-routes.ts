@@ -220,7 +220,7 @@ function toCells({ participantMinutesByRole: roles, ...line }: UsageLine) {
     transcribed_minutes: line.transcribedMinutes,
     broadcast_minutes: line.broadcastMinutes,
     ingress_minutes: line.ingressMinutes,
-    peak_participants: line.peakParticipants,
+    largest_room: line.peakParticipants,
     recording_bytes: line.recordingBytes,
     is_final: line.isFinal,
   };

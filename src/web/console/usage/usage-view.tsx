@@ -31,7 +31,7 @@ const FIGURES = [
   ['transcribedMinutes', 'Transcribed minutes', 'Transcribed'],
   ['broadcastMinutes', 'Broadcast minutes', 'Broadcast'],
   ['ingressMinutes', 'Ingress minutes', 'Ingress'],
-  ['peakParticipants', 'People at once', 'At once'],
+  ['peakParticipants', 'People at once in the largest room', 'Largest room'],
   ['recordingBytes', 'Bytes of recordings', 'Recordings'],
 ] as const satisfies readonly (readonly [name: keyof UsageLine, words: string, heading: string])[];
 
