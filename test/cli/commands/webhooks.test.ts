@@ -410,7 +410,7 @@ describe('webhooks deliveries', () => {
       columns: 140,
       env: { FORCE_COLOR: '1' },
     });
-    expect(shown.stdout).toMatch(/\u001b\[33magain (?:now|in \ds)\u001b\[39m/);
+    expect(shown.stdout).toMatch(/\u001b\[33magain (?:now|in \d s)\u001b\[39m/);
     expect(shown.stdout).toContain('\u001b[32mdelivered\u001b[39m');
     expect(shown.stdout).toContain('\u001b[31m500\u001b[39m');
   });
