@@ -10,6 +10,10 @@ const STABLE = 'not looked at: the address of a specification';
 export const EXTERNAL_LINKS: Readonly<Record<string, string>> = {
   'https://livekit.io': SEEN,
   'https://docs.livekit.io/server/webhooks/': SEEN,
+  'https://docs.livekit.io/intro/cloud': SEEN,
+  'https://docs.livekit.io/transport/self-hosting': SEEN,
+  'https://docs.daily.co': SEEN,
+  'https://docs.daily.co/guides/products': SEEN,
   'https://docs.livekit.io/reference/developer-tools/livekit-cli/': SEEN,
   'https://docs.livekit.io/transport/self-hosting/benchmark/': SEEN,
   'https://docs.livekit.io/transport/self-hosting/deployment/': 'not looked at',
