@@ -112,6 +112,10 @@ describe('sessions and the audit log in the console', () => {
     const [entry] = (await client.audit.list({ roomId: 'watched', result: 'refused' })).entries;
     await panel.getByText(`rtc explain ${entry?.requestId}`).waitFor();
     await expectAccessible(page);
+    await panel.getByRole('link', { name: 'What happened?' }).click();
+    await page.getByRole('heading', { name: 'What happened?' }).waitFor();
+    await page.getByText('room-not-found').first().waitFor();
+    await page.goBack();
     await panel.getByRole('link', { name: entry?.requestId ?? '' }).click();
     await page.getByText(`rtc audit list --request ${entry?.requestId}`).waitFor();
     await expect.poll(() => rows.count()).toBe(2);

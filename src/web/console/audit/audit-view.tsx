@@ -15,6 +15,7 @@ import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { WhatHappened } from '../parts/what-happened.tsx';
 
 const PAGE_SIZE = 100;
 
@@ -285,6 +286,9 @@ export function AuditPanel({ entry, onClose }: Props) {
           <RequestLink id={requestId} />
         </dd>
       </dl>
+      <div className="actions">
+        <WhatHappened kind="request" id={requestId} />
+      </div>
       <CommandLine command={writeCommand('explain', requestId)} />
     </aside>
   );
