@@ -271,7 +271,7 @@ describe('a picture of a room', () => {
         port: 0,
         publicUrl: undefined,
       });
-      const window = await stage.browser.openWindow({ width: 1100, height: 680, colorScheme: 'dark' });
+      const window = await stage.browser.openWindow({ width: 1000, height: 640, colorScheme: 'dark' });
       await window.addInitScript(`globalThis.avatar = '${identity}'`);
       await window.addInitScript({ path: join(import.meta.dirname, 'support/avatars.js') });
       const page = await window.newPage();
