@@ -12,6 +12,7 @@ import { sqliteFaults } from './faults/storage/sqlite-faults.ts';
 import { mixedVersions } from './faults/versions/mixed-versions.ts';
 import { ingressKills } from './faults/workers/ingress-kills.ts';
 import { liveSpeechKills } from './faults/workers/live-speech-kills.ts';
+import { planKillsPostgres, planKillsSqlite } from './faults/workers/plan-kills.ts';
 import { recorderKills } from './faults/workers/recorder-kills.ts';
 import { speechKills } from './faults/workers/speech-kills.ts';
 import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
@@ -73,6 +74,8 @@ export const experiments: readonly Experiment[] = [
   postgresFaults,
   bucketFaults,
   recorderKills,
+  planKillsSqlite,
+  planKillsPostgres,
   ingressKills,
   speechKills,
   liveSpeechKills,
