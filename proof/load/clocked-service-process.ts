@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { loadConfig } from '../../src/server/app/config/config.ts';
 import { startService } from '../../src/server/app/service.ts';
+import { keepGarbageLow } from '../../src/server/main.ts';
 import { createLog } from '../../src/server/platform/pino-log.ts';
 import { createTimeOrderedIds } from '../../src/server/platform/system.ts';
 import { SkippableClock } from '../../test/support/skippable-clock.ts';
@@ -9,6 +10,7 @@ import { SkippableClock } from '../../test/support/skippable-clock.ts';
  * Runs the whole service in its own process until SIGTERM, with a clock that begins CLOCK_AHEAD_MS ahead and is moved forward by
  * requests to CLOCK_PORT.
  */
+keepGarbageLow();
 const { CLOCK_PORT, CLOCK_AHEAD_MS, ...environment } = process.env;
 const clock = new SkippableClock();
 clock.skip(Number(CLOCK_AHEAD_MS));

@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<void> {
  * collects them. When thousands of connections come and go each second, these are hundreds of megabytes. Twice takes hardly
  * more processor time. V8 reads the flag each time before the heap grows.
  */
-function keepGarbageLow(): void {
+export function keepGarbageLow(): void {
   setFlagsFromString('--heap-growing-percent=100');
 }
 
