@@ -372,10 +372,12 @@ describe('a room in a real browser', () => {
     await window.close();
   });
 
-  it('says how long the call lasts before its plan ends it, again when the end is moved, and that it is over', async () => {
-    const endIn = (seconds: number) =>
-      client.rooms.create({ name: 'lesson', closesAt: new Date(Date.now() + seconds * 1000).toISOString() });
-    await endIn(3600);
+  it('says how long the call lasts when the service warns, and that its time is over', async () => {
+    const warn = (secondsLeft: number) => {
+      const closesAt = new Date(Date.now() + secondsLeft * 1000).toISOString();
+      const data = JSON.stringify({ reason: 'closes_at', closesAt, secondsLeft });
+      return client.rooms.send('lesson', { topic: 'rtc.closing', data });
+    };
     const { link } = await serve('lesson');
     const window = await openWindow();
     const page = await window.newPage();
@@ -383,13 +385,15 @@ describe('a room in a real browser', () => {
     await page.goto(link);
     await joinCall(page);
     await page.getByText('Ada Lovelace (you)').waitFor();
-    await endIn(240);
+    await warn(240);
     await page.getByText('This call ends in 4 minutes.').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    await endIn(540);
+    await warn(540);
     await page.getByText('This call ends in 9 minutes.').waitFor();
-    await endIn(5);
+    await warn(5);
     await page.getByText(/^This call ends in 1 minute\..*\([1-5]\ss\)$/).waitFor();
+    await page.getByText('This call ends now.').waitFor();
+    await client.rooms.delete('lesson');
     await page.getByRole('heading', { name: 'The time of this call is over.' }).waitFor();
     expect(errors).toEqual([]);
     await window.close();
