@@ -305,7 +305,9 @@ describe('rooms and events in the console', () => {
     await page.getByRole('link', { name: 'kept' }).click();
     expect(await page.getByRole('button', { name: 'Close', exact: true }).isDisabled()).toBe(true);
     const refused = await page.evaluate(
-      "fetch('/api/v1/rooms/kept', { method: 'DELETE' }).then((r) => r.status)",
+      `fetch('/api/v1/rooms/kept', {
+        method: 'DELETE', headers: { authorization: 'Bearer ' + localStorage.getItem('rtc-console-token') },
+      }).then((r) => r.status)`,
     );
     expect(refused).toBe(403);
     expect((await client.rooms.get('kept')).name).toBe('kept');
