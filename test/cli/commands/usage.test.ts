@@ -42,6 +42,17 @@ describe('rtc usage', () => {
     expect(first).not.toMatch(/^=/);
   });
 
+  it('has the same total with a page of all groups and with one of them', async () => {
+    for (const room of ['lesson-1', '=sum(1)']) await client.rooms.delete(room);
+    const events = async () => (await client.events.list({ types: ['room_finished'] })).events;
+    await vi.waitUntil(async () => (await events()).length === 2, { timeout: 20_000 });
+    const whole = await client.usage.get({ by: 'room' });
+    const first = await client.usage.get({ by: 'room', limit: 1 });
+    expect([whole.usage.length, first.usage.length]).toEqual([2, 1]);
+    expect(first.total).toEqual(whole.total);
+    expect(whole.total).toMatchObject({ peakParticipants: 1, isFinal: false });
+  });
+
   it.each([
     [['usage', '--from', '2026-02-30'], 'is no day'],
     [['usage', '--csv', '--json'], 'exclude each other'],
