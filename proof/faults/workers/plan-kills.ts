@@ -26,7 +26,7 @@ import { pollEvery } from '../../support/poll.ts';
 import { createSignedClient, mediaServerSettings, type SignedClient } from '../../support/signed-client.ts';
 
 /** Times that the instance is killed in each state. */
-const ROUNDS = { long: 4, short: 1 } as const;
+const ROUNDS = { long: 3, short: 1 } as const;
 
 /** From when everything has started until the planned end. */
 const ENDS_AFTER_MS = 4_000;
