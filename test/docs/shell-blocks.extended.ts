@@ -25,7 +25,7 @@ const OTHER_CODES: readonly (readonly [begin: string, code: number])[] = [
 ];
 
 /** Commands that ask on a terminal. Without one they need `--yes`. */
-const ASKING = /^rtc (admin restore|keys revoke|participants remove|recordings delete)\b.*/;
+const ASKING = /^rtc (admin restore|keys revoke|participants remove|recordings delete|rooms delete)\b.*/;
 
 const SECONDS_OF_FOLLOWING = 6;
 const FOLLOWING = /--watch|webhooks listen(?!.*--print-secret)|events tail|rtc console|rooms open|rtc serve$/;

@@ -37,6 +37,11 @@ export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
   'pg_restore ': 'it needs a service file of PostgreSQL',
   'examples/tour/tour.sh': 'test/examples/tour.extended.ts runs it, with a recorder and speech',
   'rtc profile add prod': 'it asks; test/cli/framework/prompts.test.ts answers',
+  'pass show ':
+    'it needs a password store; test/cli/commands/broadcast.test.ts reads URLs from standard input',
+  'rtc rooms admit lesson-7 ada':
+    'it needs somebody who waits; test/cli/commands/rooms-waiting.test.ts has some',
+  'rtc rooms deny lesson-7': 'it needs somebody who waits; test/cli/commands/rooms-waiting.test.ts has some',
   'rtc participants forget': 'it deletes words, which needs a transcription',
   'rtc cf generate$': 'it asks; test/cli/commands/cf-prompts.test.ts answers',
   'rtc cf generate --file people.xlsx': 'it needs a workbook; test/cli/commands/cf-files.test.ts has one',
