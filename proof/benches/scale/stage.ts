@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { listDescendants, readProcess } from '../../../test/support/process-group.ts';
 import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/database-proxy.ts';
+import { openFiller } from '../../support/fill.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import type { Database } from '../webhooks/stage.ts';
@@ -58,7 +59,10 @@ export async function openStage({ database, count, traffic }: StageOptions) {
     },
     /** Lets PostgreSQL plan for the tables as they have become, as autovacuum does within a minute. */
     analyze: async () => {
-      if (url !== undefined) await analyze(url);
+      if (url === undefined) return;
+      const filler = await openFiller({ databaseUrl: url });
+      await filler.run('analyze');
+      await filler.close();
     },
     close: async () => {
       // The next stage on this database registers its own receiver.
@@ -110,13 +114,6 @@ async function readRunTimes(pids: readonly number[]): Promise<RunTimes> {
 /** Returns what the processes that are still there took in between. */
 function runMsBetween(before: RunTimes, after: RunTimes): number {
   return [...after].reduce((sum, [pid, runMs]) => sum + runMs - (before.get(pid) ?? 0), 0);
-}
-
-async function analyze(url: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query('analyze');
-  await client.end();
 }
 
 /** Resolves to the ids of a local PostgreSQL server's processes: one for each connection, and its own. */

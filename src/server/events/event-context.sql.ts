@@ -99,12 +99,12 @@ function countStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuil
   const rows = dialect.rows(
     starters.map((starter, number) => ({ ...starter, number, identity: sanitizeText(starter.identity) })),
     {
-      kind: 'text' as const,
-      roomSid: 'text' as const,
-      identity: 'text' as const,
-      participantSid: 'text' as const,
-      minute: 'integer' as const,
-      number: 'integer' as const,
+      kind: 'text',
+      roomSid: 'text',
+      identity: 'text',
+      participantSid: 'text',
+      minute: 'integer',
+      number: 'integer',
     },
   );
   return sql`(

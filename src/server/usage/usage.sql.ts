@@ -34,18 +34,18 @@ export function createUsageStore(connection: Connection): UsageStore {
 }
 
 const COLUMNS: RowColumns<StoredUsage> = {
-  sourceId: 'text' as const,
-  kind: 'text' as const,
-  day: 'integer' as const,
-  role: 'text' as const,
-  keyId: 'text' as const,
-  room: 'text' as const,
-  prefix: 'text' as const,
-  roomSid: 'text' as const,
-  ms: 'integer' as const,
-  peak: 'integer' as const,
-  bytes: 'integer' as const,
-  isFinal: 'integer' as const,
+  sourceId: 'text',
+  kind: 'text',
+  day: 'integer',
+  role: 'text',
+  keyId: 'text',
+  room: 'text',
+  prefix: 'text',
+  roomSid: 'text',
+  ms: 'integer',
+  peak: 'integer',
+  bytes: 'integer',
+  isFinal: 'integer',
 };
 
 type StoredUsage = UsageRow & { readonly prefix: string };
