@@ -1,9 +1,15 @@
 import { expect } from 'vitest';
 import { type Experiment, runExperiment } from '../../../proof/experiment.ts';
+import type { Figure } from '../../../proof/figures.ts';
 
-/** Runs the short run of an experiment, and expects every claim to hold. */
+/** Runs the short run of an experiment, and expects every claim to hold, but for times, which long runs judge. */
 export async function expectToHold(experiment: Experiment): Promise<void> {
   const { figures } = await runExperiment(experiment, 'short', () => {});
-  expect(figures.filter((figure) => figure.holds !== undefined)).not.toEqual([]);
-  expect(figures.filter((figure) => figure.holds === false)).toEqual([]);
+  const claims = figures.filter((figure) => figure.holds !== undefined && !isTime(figure));
+  expect(claims).not.toEqual([]);
+  expect(claims.filter((figure) => figure.holds === false)).toEqual([]);
+}
+
+function isTime({ bound }: Figure): boolean {
+  return bound !== undefined && / m?s$/.test(bound);
 }
