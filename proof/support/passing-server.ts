@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { request } from 'undici';
 import { readPort } from '../../test/support/forwarding-server.ts';
 import type { ExperimentContext } from '../experiment.ts';
 
@@ -16,10 +17,10 @@ export async function startPassingServer(
   { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   handle: (request: PassedRequest) => Promise<PassedAnswer>,
 ): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const body = Buffer.from(await buffer(request));
-    const { authorization = '', 'content-type': type = '' } = request.headers;
-    const passed = { path: request.url ?? '/', body, headers: { authorization, 'content-type': type } };
+  const server = createServer(async (incoming, response) => {
+    const body = Buffer.from(await buffer(incoming));
+    const { authorization = '', 'content-type': type = '' } = incoming.headers;
+    const passed = { path: incoming.url ?? '/', body, headers: { authorization, 'content-type': type } };
     const answer = await handle(passed).catch(() => ({ status: 503, type: '', body: Buffer.alloc(0) }));
     response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
   });
@@ -31,9 +32,9 @@ export async function startPassingServer(
 
 /** Passes a request on to the server at `base`. */
 export async function passTo(base: string, { path, body, headers }: PassedRequest): Promise<PassedAnswer> {
-  const answer = await fetch(`${base}${path}`, { method: 'POST', body, headers });
-  const type = answer.headers.get('content-type') ?? '';
-  return { status: answer.status, type, body: Buffer.from(await answer.arrayBuffer()) };
+  const answer = await request(`${base}${path}`, { method: 'POST', body, headers });
+  const { 'content-type': type = '' } = answer.headers;
+  return { status: answer.statusCode, type: `${type}`, body: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
 /** Passes webhooks of the media server on to these in turn, which may change. */

@@ -15,7 +15,7 @@ import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/referen
 import { broadcastRoutes } from '../recordings/broadcast-routes.ts';
 import type { BroadcastDeps } from '../recordings/broadcasts.ts';
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
-import { endRecordingOfRoom, recordingRoutes } from '../recordings/room-recording-routes.ts';
+import { endRunning, listRunning, recordingRoutes } from '../recordings/room-recording-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import { blockRoutes, type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
 import { planRoutes } from '../rooms/plans/plan-routes.ts';
@@ -76,7 +76,10 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...healthRoutes(deps),
     ...selfCheckRoutes(deps),
     ...tokenRoutes(deps),
-    ...roomRoutes({ ...deps, endHelpersOfRoom: (room) => endRecordingOfRoom(deps, room) }),
+    ...roomRoutes({
+      ...deps,
+      endHelpersOfRoom: async (room) => endRunning(deps, await listRunning(deps, [room])),
+    }),
     ...planRoutes(deps),
     ...participantRoutes(deps),
     ...waitingRoutes(deps),

@@ -13,20 +13,20 @@ import { createIngest } from '../media-events/media-event-routes.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
-import { keepTimes } from '../plans/keep-times.ts';
+import { type KeepTimesDeps, keepTimes } from '../plans/keep-times.ts';
 import { startPlanned } from '../plans/starts.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { startKeyRotation } from '../platform/secrets/key-rotation.ts';
 import { startRecorderWatch } from '../recordings/reconcile-recordings.ts';
 import { storeToldChange, type ToldChange } from '../recordings/recording-events.ts';
 import { removeUnusedFolder } from '../recordings/recordings.ts';
-import { endRecordingOfRoom } from '../recordings/room-recording-routes.ts';
+import { endRunning, listRunning } from '../recordings/room-recording-routes.ts';
 import type { Recording } from '../recordings/store.ts';
 import { type FindBlock, openBlockCache } from '../rooms/blocks/blocks.ts';
 import { createRecentCounts, createSharedRooms, type SharedRooms } from '../rooms/list-rooms.ts';
 import { createFindPlan, type FindNamedPlan, type FindPlan, openPlanCache } from '../rooms/plans/plans.ts';
-import { type FindRoomRecord, openRecordCache } from '../rooms/room-records.ts';
-import { type DeleteRoomDeps, deleteRoom } from '../rooms/rooms.ts';
+import { type FindRoomRecord, markClosing, openRecordCache } from '../rooms/room-records.ts';
+import { type DeleteRoomDeps, deleteMarkedRoom } from '../rooms/rooms.ts';
 import { startUsageSettler } from '../usage/settle-usage.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { buildApp } from './app.ts';
@@ -266,17 +266,27 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
 }
 
 type ClosingDeps = Omit<DeleteRoomDeps, 'endHelpersOfRoom'> &
-  Parameters<typeof endRecordingOfRoom>[0] & { readonly sharedRooms: Pick<SharedRooms, 'forget'> };
+  Parameters<typeof endRunning>[0] & { readonly sharedRooms: Pick<SharedRooms, 'forget'> };
 
 /** A room is closed in time although its recorder does not respond: the stop goes on meanwhile. */
 const RECORDER_PATIENCE_MS = 500;
 
-/** Plans close rooms as DELETE /v1/rooms/:roomId does. */
-function closingRooms({ sharedRooms, ...deps }: ClosingDeps) {
-  const endHelpersOfRoom = (name: string) =>
-    withTimeout(endRecordingOfRoom(deps, name), RECORDER_PATIENCE_MS, undefined);
+/** Plans close rooms as DELETE /v1/rooms/:roomId does, and read and write for many at once. */
+function closingRooms({ sharedRooms, ...deps }: ClosingDeps): Pick<KeepTimesDeps, 'beginClosing'> {
   return {
-    closeRoom: (room: string) => deleteRoom({ ...deps, endHelpersOfRoom }, room).finally(sharedRooms.forget),
+    beginClosing: async (open) => {
+      await markClosing(deps, open);
+      const running = await listRunning(
+        deps,
+        open.map(({ name }) => name),
+      );
+      const endHelpersOfRoom = (name: string) => {
+        const own = running.filter(({ room }) => room === name);
+        return withTimeout(endRunning(deps, own), RECORDER_PATIENCE_MS, undefined);
+      };
+      return (name) =>
+        deleteMarkedRoom({ ...deps, endHelpersOfRoom }, name).finally(() => sharedRooms.forget());
+    },
   };
 }
 

@@ -36,9 +36,13 @@ export type KeepTimesDeps = AppendEventsDeps<KeepStores> & {
   readonly store: { readonly changes: ChangeFeed };
   readonly log: Log;
   readonly mediaServer: Pick<MediaServer, 'listRooms' | 'listParticipants' | 'sendData'>;
-  /** Closes a room, with what acts for it. Rejects with room-not-found. */
-  readonly closeRoom: (room: string) => Promise<void>;
+  /** Returns what closes one of these rooms, with what acts for it. That rejects with room-not-found. */
+  readonly beginClosing: (rooms: readonly OpenRoom[]) => Promise<CloseRoom>;
 };
+
+type OpenRoom = { readonly name: string; readonly sid: string };
+
+type CloseRoom = (room: string) => Promise<void>;
 
 export function keepTimes(deps: KeepTimesDeps): DueLoop {
   const { store, clock, log } = deps;
@@ -102,38 +106,50 @@ async function actOnRooms(
   await tellClosing(deps, warning, now);
   for (const one of warning) run(one.row, () => warn(deps, one, claim));
   const closing = acting.filter(({ act }) => act === 'close');
-  await tellClosing(deps, closing, now);
-  for (const one of closing) run(one.row, () => closeRoom(deps, one));
+  if (closing.length > 0) {
+    const close = await beginClosing(deps, closing, now);
+    for (const one of closing) run(one.row, () => close(one));
+  }
   for (const one of acting)
     if (one.act === 'look') run(one.row, (wake) => closeIfAlone(deps, one, { claim, wake }));
 }
 
-/** Stores the events of all these rooms in one transaction. */
+/** Stores the events of all these rooms in one transaction, with as many statements as for one. */
 async function tellClosing(deps: KeepTimesDeps, acting: readonly Acting[], now: number): Promise<void> {
   if (acting.length === 0) return;
   await appendEvents(deps, async (store, appender) => {
-    const sessions = await store.presence.lockRooms(acting.map(({ room }) => room.sid));
-    const bySid = new Map(sessions.map((session) => [session.sid, session]));
-    const told: RoomSession[] = [];
-    for (const one of acting) {
-      const session = bySid.get(one.room.sid);
-      if (session === undefined || session.endedAt !== null) continue;
-      if (one.act === 'close' && !(await store.plannedRooms.beginClosing(session.sid, one.end.reason)))
-        continue;
-      const recorded = await append(store, appender, { session, domainEvent: toEvent(one, now) });
-      if (recorded !== undefined) told.push({ ...recorded, metadata: null });
-    }
-    await store.presence.saveRooms(told);
+    const locked = await store.presence.lockRooms(acting.map(({ room }) => room.sid));
+    const open = new Map(locked.filter(({ endedAt }) => endedAt === null).map((room) => [room.sid, room]));
+    const closing = acting.filter(({ act, room }) => act === 'close' && open.has(room.sid));
+    const closed = await store.plannedRooms.beginClosing(
+      closing.map(({ room, end }) => ({ sid: room.sid, closeReason: end.reason })),
+    );
+    const told = acting.flatMap((one) => {
+      const session = open.get(one.room.sid);
+      const isTold = session !== undefined && (one.act === 'warn' || closed.has(session.sid));
+      return isTold ? [{ session, domainEvent: toEvent(one, now) }] : [];
+    });
+    await store.presence.saveRooms(await appendAll(store, appender, told));
   });
 }
 
-async function append(
+type Told = { readonly session: RoomSession; readonly domainEvent: DomainEvent };
+
+/** Returns the sessions as they are to be saved. */
+async function appendAll(
   store: EventStores,
   appender: EventAppender,
-  { session, domainEvent }: { readonly session: RoomSession; readonly domainEvent: DomainEvent },
-): Promise<RoomSession | undefined> {
-  const present = await store.presence.countPresent(session.sid);
-  return await appender.append({ session, roomName: session.name, present }, [domainEvent]);
+  told: readonly Told[],
+): Promise<readonly RoomSession[]> {
+  const present = await store.presence.countPresentIn(told.map(({ session }) => session.sid));
+  await appender.preloadKnownIds(told.map(({ domainEvent }) => domainEvent.sourceId));
+  const appended: RoomSession[] = [];
+  for (const { session, domainEvent } of told) {
+    const scope = { session, roomName: session.name, present: present.get(session.sid) ?? 0 };
+    const recorded = await appender.append(scope, [domainEvent]);
+    if (recorded !== undefined) appended.push({ ...recorded, metadata: null });
+  }
+  return appended;
 }
 
 function toEvent({ room, act, end }: Acting, now: number): DomainEvent {
@@ -180,14 +196,22 @@ function waitsForWarning({ dueAt }: PlannedRoom, now: number): boolean {
   return dueAt === null || dueAt >= now + WARNING_MS;
 }
 
-/** A room that cannot be closed now is claimed again. */
-async function closeRoom(deps: KeepTimesDeps, { room }: Acting): Promise<void> {
-  try {
-    await deps.closeRoom(room.room);
-  } catch (err) {
-    if (hasCode(err, 'room-not-found')) return;
-    deps.log.warn({ err }, 'closing a room at its end failed; it is tried again');
-  }
+/** Returns what closes one of these rooms. A room that cannot be closed now is claimed again. */
+async function beginClosing(
+  deps: KeepTimesDeps,
+  closing: readonly Acting[],
+  now: number,
+): Promise<(one: Acting) => Promise<void>> {
+  await tellClosing(deps, closing, now);
+  const close = await deps.beginClosing(closing.map(({ room: { room: name, sid } }) => ({ name, sid })));
+  return async ({ room }) => {
+    try {
+      await close(room.room);
+    } catch (err) {
+      if (hasCode(err, 'room-not-found')) return;
+      deps.log.warn({ err }, 'closing a room at its end failed; it is tried again');
+    }
+  };
 }
 
 type Look = { readonly claim: Claimed<PlannedRoom>; readonly wake: () => void };
@@ -200,8 +224,8 @@ async function closeIfAlone(deps: KeepTimesDeps, one: Acting, { claim, wake }: L
     const present = (await mediaServer.listParticipants(room.room)).filter(isCounted);
     if (present.length === 1) {
       const closing: Acting = { row, room, act: 'close', end };
-      await tellClosing(deps, [closing], clock.now());
-      await closeRoom(deps, closing);
+      const close = await beginClosing(deps, [closing], clock.now());
+      await close(closing);
       return;
     }
     // The event of the next leave notes since when somebody is alone.

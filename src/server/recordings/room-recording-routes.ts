@@ -15,7 +15,7 @@ import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } fro
 import { applyObservation } from './recording-events.ts';
 import { getRecordingStatus } from './recordings.ts';
 import { type RecordingDeps, startRecording } from './start-recording.ts';
-import { RECORDING_KINDS, type Recording, type RecordingKind } from './store.ts';
+import type { Recording, RecordingKind } from './store.ts';
 
 const RECORDING_ERRORS = [...MEDIA_ERRORS, 'media-worker-unavailable', 'storage-unavailable'] as const;
 
@@ -107,27 +107,33 @@ export async function stopInRoom(deps: EgressStateDeps, room: string, kind: Reco
   return { id: recording.id, egressId: recording.egressId, stoppedAt: new Date(stoppedAt).toISOString() };
 }
 
-/**
- * Ends the recording and the broadcast of a room that is about to be deleted. A recorder that has not joined yet would make the room anew. An
- * egress of a start that still waits for a recorder is stopped when it begins, by its start or by stopLateStarts. Never
- * rejects, because a room must be closable without a database and a recorder.
- */
-export async function endRecordingOfRoom(
-  deps: EgressStateDeps & { readonly log: Log },
-  room: string,
-): Promise<void> {
-  await Promise.all(RECORDING_KINDS.map((kind) => endKindInRoom(deps, room, kind)));
+type EndDeps = EgressStateDeps & { readonly log: Log };
+
+/** Returns the recordings and broadcasts of these rooms. Never rejects, because a room must be closable without a database. */
+export async function listRunning(
+  { store, log }: EndDeps,
+  rooms: readonly string[],
+): Promise<readonly Recording[]> {
+  try {
+    return await store.recordings.listActive(rooms);
+  } catch (err) {
+    log.warn({ err }, 'recordings of deleted rooms could not be looked up');
+    return [];
+  }
 }
 
-async function endKindInRoom(
-  deps: EgressStateDeps & { readonly log: Log },
-  room: string,
-  kind: RecordingKind,
-): Promise<void> {
+/**
+ * Ends what runs in a room that is about to be deleted. A recorder that has not joined yet would make the room anew. An
+ * egress of a start that still waits for a recorder is stopped when it begins, by its start or by stopLateStarts. Never
+ * rejects, because a room must be closable without a recorder.
+ */
+export async function endRunning(deps: EndDeps, running: readonly Recording[]): Promise<void> {
+  await Promise.all(running.map((recording) => endOne(deps, recording)));
+}
+
+async function endOne(deps: EndDeps, recording: Recording): Promise<void> {
+  const { egressId, kind } = recording;
   try {
-    const recording = await deps.store.recordings.findActive(room, kind);
-    if (recording === undefined) return;
-    const { egressId } = recording;
     if (egressId === null) {
       await applyObservation(deps, recording, { type: 'room-deleted', at: deps.clock.now() });
       return;

@@ -47,6 +47,10 @@ export function createRecordingStore(connection: Connection): RecordingStore {
     },
     find: (id) => db.selectFrom('recordings').selectAll().where('id', '=', id).executeTakeFirst(),
     findActive: (room, kind) => findActive(db, room, kind),
+    listActive: (rooms) => {
+      const active = db.selectFrom('recordings').selectAll().where(isActive);
+      return active.where(sql<boolean>`room ${connection.dialect.oneOf(rooms)}`).execute();
+    },
     findNewest: async (room, kind) => (await listRecordings(connection, { room, kind, limit: 1 }))[0],
     findByEgressId: (egressId) =>
       db.selectFrom('recordings').selectAll().where('egressId', '=', egressId).executeTakeFirst(),

@@ -66,6 +66,8 @@ export interface RecordingStore {
   release(recording: Recording): Promise<boolean>;
   find(id: string): Promise<Recording | undefined>;
   findActive(room: string, kind: RecordingKind): Promise<Recording | undefined>;
+  /** Lists what is active in these rooms. */
+  listActive(rooms: readonly string[]): Promise<readonly Recording[]>;
   /** Returns the newest row, whatever its state. */
   findNewest(room: string, kind: RecordingKind): Promise<Recording | undefined>;
   findByEgressId(egressId: string): Promise<Recording | undefined>;

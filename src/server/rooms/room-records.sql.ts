@@ -31,10 +31,11 @@ export function createRoomRecordStore(connection: Connection): RoomRecordStore {
       .select(COLUMNS)
       .where(sql<boolean>`room ${dialect.oneOf(rooms)}`);
   return {
-    save: (record) =>
+    save: (...records) =>
       atomically(async (within) => {
+        if (records.length === 0) return;
         // The counter is locked for as short as possible: rooms that end at once wait for each other.
-        await runAtCommit(within, [raiseCounter('rooms'), savedRecord(dialect, record)]);
+        await runAtCommit(within, [raiseCounter('rooms', records.length), savedRecords(dialect, records)]);
         changes.note(within, 'rooms');
       }),
     find: ({ room }, now) =>
@@ -67,24 +68,24 @@ export function createRoomRecordStore(connection: Connection): RoomRecordStore {
   };
 }
 
-/** The statement follows raiseCounter in its transaction. */
-function savedRecord(dialect: SqlDialect, record: RoomRecord): Statement<unknown> {
-  const { room, metadata } = record;
-  const row = {
+/** The statement follows raiseCounter in its transaction, which has counted each of the records. */
+function savedRecords(dialect: SqlDialect, records: readonly RoomRecord[]): Statement<unknown> {
+  const rows = records.map((record, index) => ({
     ...record,
-    room: sanitizeText(room),
-    metadata: metadata === null ? null : sanitizeText(metadata),
-  };
+    room: sanitizeText(record.room),
+    metadata: record.metadata === null ? null : sanitizeText(record.metadata),
+    later: records.length - 1 - index,
+  }));
   const columns = columnList(COLUMNS);
   const [, ...changing] = COLUMNS;
   const changed = sql.join(changing.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
   return {
-    name: 'save-room-record',
+    name: 'save-room-records',
     // With `where true` SQLite does not take the following `on` for that of a join.
     sql: sql`
       insert into rooms (${columns}, "changeNumber")
-      select ${columns}, (select value from counters where name = 'rooms')
-      from ${dialect.rows([row], TYPES)} as listed where true
+      select ${columns}, (select value from counters where name = 'rooms') - later
+      from ${dialect.rows(rows, { ...TYPES, later: 'integer' })} as listed where true
       on conflict (room) do update set ${changed}, "changeNumber" = excluded."changeNumber"`,
   };
 }
@@ -189,10 +190,10 @@ function isClosedAt(now: number) {
 type ChangeCounter = 'blocks' | 'plans' | 'rooms';
 
 /** The counter is locked until the commit, so that nobody sees a later change without the earlier ones. */
-function raiseCounter(counter: ChangeCounter): Statement<{ readonly value: number }> {
+function raiseCounter(counter: ChangeCounter, by = 1): Statement<{ readonly value: number }> {
   return {
     name: 'raise-counter',
-    sql: sql`update counters set value = value + 1 where name = ${counter} returning value`,
+    sql: sql`update counters set value = value + ${by} where name = ${counter} returning value`,
   };
 }
 

@@ -167,32 +167,65 @@ export async function rememberMetadata(deps: RecordDeps, room: Room): Promise<vo
 export type KeptClosed = { readonly until: number | 'never' };
 
 /**
- * Closes the room to everyone, or without `kept` to helpers for a while. Call it before the media server closes the room,
- * so that nobody can come back in between. Throws conflict when too many rooms are kept closed.
+ * Closes rooms that are open to helpers for a while. Call it before the media server closes them, so that nobody can come back
+ * in between. Never rejects: a room must be closable without a database.
  */
-export async function markClosed(
+export async function markClosing(deps: RecordDeps, open: readonly OpenRoom[]): Promise<void> {
+  try {
+    const { store, clock } = deps;
+    const now = clock.now();
+    const records = await store.rooms.findAll(
+      open.map(({ name }) => name),
+      now,
+    );
+    const known = new Map(records.map((record) => [record.room, record]));
+    const closing = open.flatMap(({ name, sid }) => {
+      const record = known.get(name);
+      const isKept = record !== undefined && !decideEntry(record, 'person', now).isAllowed;
+      const until = now + CLOSING_MS;
+      return isKept ? [] : [toClosed({ room: name, sid }, record, { closedTo: 'helpers', now, until })];
+    });
+    await store.rooms.save(...closing);
+  } catch (err) {
+    deps.log.warn({ err }, 'rooms could not be marked as closing');
+  }
+}
+
+type OpenRoom = Pick<Room, 'name' | 'sid'>;
+
+/**
+ * Closes the room to everyone, before the media server does. Throws conflict when too many rooms are kept closed.
+ */
+export async function markKept(
   { store, clock }: Pick<RecordDeps, 'store' | 'clock'>,
-  { room, sid }: { readonly room: string; readonly sid: string | undefined },
-  kept: KeptClosed | undefined,
+  closed: ClosedSession,
+  { until }: KeptClosed,
 ): Promise<void> {
   const now = clock.now();
-  const record = await store.rooms.find({ room }, now);
+  const record = await store.rooms.find({ room: closed.room }, now);
   const isKeptAlready = record !== undefined && !decideEntry(record, 'person', now).isAllowed;
-  if (kept === undefined && isKeptAlready) return;
-  if (kept !== undefined && !isKeptAlready) await requireFewClosed(store.rooms, now);
-  const until = kept?.until ?? now + CLOSING_MS;
+  if (!isKeptAlready) await requireFewClosed(store.rooms, now);
+  await store.rooms.save(toClosed(closed, record, { closedTo: 'everyone', now, until }));
+}
+
+type ClosedSession = { readonly room: string; readonly sid: string | undefined };
+
+type Closure = KeptClosed & { readonly closedTo: 'helpers' | 'everyone'; readonly now: number };
+
+function toClosed(
+  { room, sid }: ClosedSession,
+  record: RoomRecord | undefined,
+  { closedTo, now, until }: Closure,
+): RoomRecord {
   const closedUntil = until === 'never' ? null : until;
   // The settings are remembered for as long as before.
   const rememberedUntil = record?.keptUntil ?? (record === undefined ? 0 : now + REMEMBERED_MS);
-  await store.rooms.save({
+  return {
     room,
     ...(record ?? NO_SETTINGS),
-    closedTo: kept === undefined ? 'helpers' : 'everyone',
-    closedAt: now,
-    closedUntil,
-    closedSid: sid ?? null,
+    ...{ closedTo, closedAt: now, closedUntil, closedSid: sid ?? null },
     keptUntil: closedUntil === null ? null : Math.max(closedUntil, rememberedUntil),
-  });
+  };
 }
 
 async function requireFewClosed(rooms: RoomRecordStore, now: number): Promise<void> {

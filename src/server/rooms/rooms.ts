@@ -16,7 +16,8 @@ import {
 import {
   type FindRoomRecord,
   type KeptClosed,
-  markClosed,
+  markClosing,
+  markKept,
   markOpen,
   type RecordDeps,
   rememberMetadata,
@@ -48,15 +49,22 @@ export type DeleteRoomDeps = MediaDeps &
  * The room is marked as closed first: what acts for it may still arrive when it is gone, and would open it again.
  */
 export async function deleteRoom(deps: DeleteRoomDeps, name: string, kept?: KeptClosed): Promise<void> {
-  if (kept === undefined) await markClosing(deps, name);
-  else await markKeptClosed(deps, name, kept);
-  await deps.endHelpersOfRoom(name);
-  await endWaiting(deps, name);
+  if (kept === undefined) {
+    const open = await deps.mediaServer.listRooms([name]);
+    await markClosing(deps, open);
+  } else await markKeptClosed(deps, name, kept);
   try {
-    await deleteOpenRoom(deps, name);
+    await deleteMarkedRoom(deps, name);
   } catch (error) {
     if (kept === undefined || !hasCode(error, 'room-not-found')) throw error;
   }
+}
+
+/** Closes a room that is marked as closed. Throws room-not-found. */
+export async function deleteMarkedRoom(deps: DeleteRoomDeps, name: string): Promise<void> {
+  await deps.endHelpersOfRoom(name);
+  await endWaiting(deps, name);
+  await deleteOpenRoom(deps, name);
 }
 
 /** Those who wait for the room are disconnected with everyone in it. */
@@ -72,26 +80,15 @@ async function endWaiting(deps: DeleteRoomDeps, room: string): Promise<void> {
 async function markKeptClosed(deps: DeleteRoomDeps, room: string, kept: KeptClosed): Promise<void> {
   try {
     const [open] = await deps.mediaServer.listRooms([room]);
-    await markClosed(deps, { room, sid: open?.sid }, kept);
+    await markKept(deps, { room, sid: open?.sid }, kept);
   } catch (error) {
     if (error instanceof ServiceError && MEDIA_FAILURES.includes(error.code))
-      await markClosed(deps, { room, sid: undefined }, kept);
+      await markKept(deps, { room, sid: undefined }, kept);
     throw error;
   }
 }
 
 const MEDIA_FAILURES: readonly ErrorCode[] = ['media-server-unavailable', 'media-server-error'];
-
-/** A room must be closable without a database. */
-async function markClosing(deps: DeleteRoomDeps, room: string): Promise<void> {
-  const [open] = await deps.mediaServer.listRooms([room]);
-  if (open === undefined) return;
-  try {
-    await markClosed(deps, { room, sid: open.sid }, undefined);
-  } catch (err) {
-    deps.log.warn({ err }, 'a room could not be marked as closing');
-  }
-}
 
 async function deleteOpenRoom(deps: MediaDeps, name: string): Promise<void> {
   try {

@@ -73,8 +73,8 @@ export type RoomSettingsKept = {
 export type RoomKey = { readonly room: string };
 
 export interface RoomRecordStore extends RowsOverTime<RoomRecord, RoomKey> {
-  /** Replaces the record of the room, if any. */
-  save(record: RoomRecord): Promise<void>;
+  /** Replaces the records of these rooms, if any; each room may be there once. */
+  save(...records: readonly RoomRecord[]): Promise<void>;
   /** Lists the rooms that are closed to everyone at `now`, in the order of their names, after `after`. */
   listClosed(query: ClosedQuery): Promise<readonly RoomRecord[]>;
   /** Counts the rooms that are closed to everyone at `now`, up to `limit`. */
@@ -164,6 +164,8 @@ export type DueClaim = { readonly now: number; readonly until: number; readonly 
 /** The end of a claim is moved on. */
 export type DueRenewal = { readonly from: number; readonly to: number };
 
+type Closing = { readonly sid: string; readonly closeReason: CloseReason };
+
 export interface PlannedRoomStore {
   /** Adds the room, which is due at once, or notes the presence; it becomes due no later than before. */
   note(presence: PlannedPresence): Promise<void>;
@@ -179,8 +181,8 @@ export interface PlannedRoomStore {
   renew(rooms: readonly Pick<PlannedRoom, 'sid'>[], renewal: DueRenewal): Promise<void>;
   /** Saves claimed rooms, unless events have made them due earlier in the meantime. */
   settle(rooms: readonly PlannedRoom[], until: number): Promise<void>;
-  /** Notes that the room is closed for this reason. Returns false when another instance did, or the session has ended. */
-  beginClosing(sid: string, reason: CloseReason): Promise<boolean>;
+  /** Notes why rooms are closed, unless it is known already. Returns the sids of those whose sessions have not ended. */
+  beginClosing(closing: readonly Closing[]): Promise<ReadonlySet<string>>;
   /** Notes that nobody is alone in the room. */
   forgetAlone(sid: string): Promise<void>;
   /** Returns when the next room is due. */

@@ -1,5 +1,4 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { CloseReason } from '../../../contract/choices.ts';
 import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { beginsWith } from '../../platform/storage/room-prefixes.ts';
 import { columnList } from '../../platform/storage/statements.ts';
@@ -206,11 +205,7 @@ export function createPlannedRoomStore({ db, dialect, changes, atomically }: Con
       await claimed.where(sql<boolean>`sid ${dialect.oneOf(rooms.map(({ sid }) => sid))}`).execute();
     },
     settle: (rooms, until) => settleRooms({ db, dialect }, rooms, until),
-    beginClosing: async (sid, reason) => {
-      const closing = { closeReason: sql<CloseReason>`coalesce("closeReason", ${reason})` };
-      const update = db.updateTable('plannedRooms').set(closing).where('sid', '=', sid);
-      return (await update.executeTakeFirst()).numUpdatedRows > 0n;
-    },
+    beginClosing: (closing) => beginClosing({ db, dialect }, closing),
     forgetAlone: async (sid) => {
       await db.updateTable('plannedRooms').set({ aloneSince: null }).where('sid', '=', sid).execute();
     },
@@ -331,6 +326,19 @@ async function settleRooms(
       "dueAt" = case when ${isUnchanged} then settled."dueAt" else "plannedRooms"."dueAt" end
     from ${settled} as settled
     where "plannedRooms".sid = settled.sid`.execute(db);
+}
+
+async function beginClosing(
+  { db, dialect }: Statements,
+  closing: Parameters<PlannedRoomStore['beginClosing']>[0],
+): Promise<ReadonlySet<string>> {
+  if (closing.length === 0) return new Set();
+  const { rows } = await sql<{ readonly sid: string }>`
+    update "plannedRooms" set "closeReason" = coalesce("plannedRooms"."closeReason", closing."closeReason")
+    from ${dialect.rows(closing, { sid: 'text', closeReason: 'text' })} as closing
+    where "plannedRooms".sid = closing.sid
+    returning "plannedRooms".sid`.execute(db);
+  return new Set(rows.map(({ sid }) => sid));
 }
 
 type Claim = Parameters<PlannedRoomStore['claim']>[0];

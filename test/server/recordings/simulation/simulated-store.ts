@@ -49,6 +49,7 @@ export class SimulatedDatabase {
             )
             .slice(0, limit),
         ),
+      listActive: () => Promise.reject(new Error('not simulated')),
       listEnded: () => Promise.reject(new Error('not simulated')),
       listOfSession: () => Promise.reject(new Error('not simulated')),
       listBroadcasting: () => Promise.reject(new Error('not simulated')),
