@@ -71,7 +71,7 @@ async function isKeyLost(config: Config): Promise<boolean> {
   const database = readDatabaseOptions(config);
   if (config.encryptionKeys !== undefined || !('sqlitePath' in database)) return false;
   const path = encryptionKeyPath(config.dataDir);
-  // What else is wrong with the folder or the file is reported when the store is opened and the key is read.
+  // Other faults of the folder or the file are reported when the store is opened and the key is read.
   if (existsSync(path) || !existsSync(database.sqlitePath)) return false;
   if (!(await hasAnyValue(database.sqlitePath, SEALED, MIGRATIONS))) return false;
   // Another process that starts at the same moment may have made the key and stored the first secret meanwhile.

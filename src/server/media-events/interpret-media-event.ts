@@ -43,7 +43,7 @@ type Interpretation = {
   readonly domainEvents: readonly DomainEvent[];
   /** The session after the event, except for its sequence number. */
   readonly session: RoomSession | undefined;
-  /** Whether nothing is told of the session. */
+  /** Whether receivers learn nothing of the session. */
   readonly isQuiet?: true;
 };
 
@@ -210,7 +210,7 @@ async function changeTrack(
   const known = await presence.findParticipant(info.sid);
   if (known !== undefined && known.countsAs !== 'participant') return [];
   const roomSid = event.room?.sid ?? '';
-  // What is known may be a pseudonym, if the event comes late.
+  // The stored participant may have a pseudonym, if the event comes late.
   const publisher = { ...(known ?? info), roomSid };
   const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);
   const change = { track, occurredAt, isReconciled: false };

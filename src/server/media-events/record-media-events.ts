@@ -259,7 +259,7 @@ async function recordOne(
   const domainEvents = [...followed, ...(await interpretEgress(deps, store, event))].map((one) =>
     orderByCounterpart(one, appender),
   );
-  // What is told nevertheless, such as the end of a recording, does not belong to a session of which nothing is told.
+  // An event that is stored although its session is quiet, such as the end of a recording, belongs to no session.
   const recorded = await appender.append(
     {
       session: interpretation.isQuiet ? undefined : interpretation.session,

@@ -156,7 +156,7 @@ export function startRecorderWatch(deps: RefreshDeps): RecorderWatch {
     note: (egressId, sign) => {
       const at = clock.monotonic() + LOOK_AFTER_MS[sign];
       const known = looks.get(egressId);
-      // What the recorder is asked is reported by events of its own.
+      // A recorder that this watch asks to connect also reports that it connects again.
       if (known !== undefined && (known.at <= at || sign === 'connects-again')) return;
       looks.set(egressId, { at, isAsked: false });
       loop.wakeWithin(LOOK_AFTER_MS[sign]);

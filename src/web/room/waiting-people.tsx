@@ -41,7 +41,7 @@ export function useWaitingPeople({ invitation, onError }: Options): WaitingPeopl
   const act = useCallback(
     (decision: Promise<void>, isDecided: (person: WaitingPerson) => boolean) => {
       onError(undefined);
-      // What was decided is gone at once, and comes back if the decision fails.
+      // The people of the decision leave the list at once, and come back if it fails.
       setFound((before) => ({ ...before, waiting: before.waiting.filter((one) => !isDecided(one)) }));
       decision.catch((reason: unknown) => {
         onError(describeFailure(reason));

@@ -20,7 +20,7 @@ export type ListedTable = {
   readonly table: string;
   readonly key: string;
   readonly room: string;
-  /** What else the list asks for, if the index of rooms has it. */
+  /** Another condition of the list, if the index of rooms has its column. */
   readonly also?: RawBuilder<boolean> | undefined;
 };
 

@@ -316,7 +316,7 @@ async function settleRooms(
 ): Promise<void> {
   if (rooms.length === 0) return;
   const settled = dialect.rows(rooms, ROOM);
-  // What events have noted since the claim is looked at when the claim ends.
+  // A change that an event has noted since the claim is looked at when the claim ends.
   const isUnchanged = sql`"plannedRooms"."dueAt" = ${until}
     and "plannedRooms"."startedAt" is not distinct from settled."startedAt"
     and "plannedRooms"."aloneSince" is not distinct from settled."aloneSince"`;

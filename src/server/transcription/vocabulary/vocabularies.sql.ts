@@ -49,7 +49,7 @@ export function createVocabularyStore(connection: Connection): VocabularyStore {
         .executeTakeFirst();
       if (own !== undefined) return JSON.parse(own.terms);
       const stores = { plans: createPlanStore(connection), rooms: createRoomRecordStore(connection) };
-      // What is no longer kept is deleted soon.
+      // Settings that have expired count until they are deleted, which is soon.
       return (await readPlans(stores, [room], 0)).get(room)?.vocabulary ?? [];
     },
     save: ({ room, terms }, quota) => {

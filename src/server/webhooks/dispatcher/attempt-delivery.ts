@@ -18,18 +18,18 @@ const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
 export const LONGEST_RETRY_DELAY_MS = Math.max(...RETRY_DELAYS_MS);
 
 /**
- * Milliseconds after its event for which an ordered delivery is tried again. Behind a receiver that stays down the
- * deliveries of a room fail one after the other: later ones would wait for days.
+ * Milliseconds after its event for which an ordered delivery is tried again. While a receiver is down, the deliveries of a room
+ * fail one after the other, and the later ones would otherwise wait for days.
  */
 const ORDERED_RETRIES_END_MS = 3_600_000;
 
 /**
- * A delivery that this instance cannot sign waits this long without using up an attempt, because the ENCRYPTION_KEY of its
- * secret may come back, the webhook may get a new secret, and other instances may have the key.
+ * A delivery that this instance cannot sign waits this long and uses up no attempt: other instances may have the key that its
+ * secret is encrypted with, ENCRYPTION_KEY may get it back, or the webhook may get a new secret.
  */
 export const POSTPONEMENT_MS = 30_000;
 
-/** A delivery that waited for so long is attempted and fails as any other, so that what is pending has a bound. */
+/** A delivery that cannot be signed for this long uses up attempts and fails, so that the number of pending ones has a bound. */
 const POSTPONED_AT_MOST_MS = 3 * 86_400_000;
 
 export type AttemptDeps = BuildDeliveryDeps & {

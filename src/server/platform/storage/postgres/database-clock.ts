@@ -33,8 +33,9 @@ type DatabaseClock = StoreClock & { readonly close: () => Promise<void> };
  * nothing, and a change of the database's clock counts from the next comparison on. The monotonic clock stops while a
  * machine is suspended. Both cases look alike here, and cause a comparison at once.
  *
- * Where our clock and that of a third machine agree, and the database's is far from both, it is wrong, and ours is used: plans
- * would else close rooms too early or late. Instances agree as well as their machines' clocks then.
+ * The database's clock is wrong if it is far from ours and from that of a third machine, and these two agree. Then ours is
+ * used, because plans would otherwise close rooms too early or too late. Instances then agree as well as their machines'
+ * clocks.
  */
 export async function startDatabaseClock(
   pool: Pool,
