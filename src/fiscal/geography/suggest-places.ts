@@ -1,5 +1,5 @@
 import { type DateInput, toDateNumber } from '../calendar-date.ts';
-import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from '../code-table.ts';
+import { isInForce, isKnownCode, SLOT_COUNT, slotOfCode } from '../code-table.ts';
 import { residentsBlock } from '../data/residents.ts';
 import { foldedLength } from '../fold-name.ts';
 import { DIGIT_VALUES } from '../packed-symbols.ts';
@@ -17,15 +17,7 @@ import {
 import { type Place, placeOfRecord } from './place.ts';
 import { ANY_PROVINCE, readProvince } from './place-candidates.ts';
 import { placeIndex } from './place-index.ts';
-import {
-  ALIAS,
-  allRecords,
-  comuniInForce,
-  DATED,
-  isStato,
-  type PlaceRecords,
-  recordAt,
-} from './place-records.ts';
+import { ALIAS, allRecords, comuniInForce, isStato, recordAt, UNDATED } from './place-records.ts';
 import { splitProvince } from './place-spellings.ts';
 
 export type SuggestOptions = {
@@ -52,20 +44,37 @@ export const suggestPlaces = (typed: string, options?: SuggestOptions | null): P
   if (foldedLength === 0) return [];
   const search = { province: readProvince(options?.province), date };
   const code = slotOfCode(typed.trim().toUpperCase());
-  if (isKnownCode(code)) return placeOfCode(code, search);
-  resetRanking();
-  const rank = rankFor(search);
-  eachBeginning(rank);
-  if (ranked.length === 0) {
+  if (isKnownCode(code)) return suggestCode(code, search);
+  clearRanks();
+  const rankName = nameRanker(search);
+  eachBeginning(rankName);
+  if (rankedSlots.length === 0) {
     const inProvince = suggestInProvince(typed, options);
     if (inProvince !== undefined) return inProvince;
+    // The search in the province has folded a part of the text.
     foldWords(typed);
   }
-  if (!hasPlaceInForce()) eachSlip(search.province === ANY_PROVINCE ? SLIPS : SLIPS_IN_PROVINCE, rank);
+  if (!isAnyInForce(date)) eachSlip(search.province === ANY_PROVINCE ? SLIPS : SLIPS_IN_PROVINCE, rankName);
   const records = allRecords();
   return bestSlots(options?.limit ?? DEFAULT_LIMIT).map((slot) =>
-    placeOfRecord(records, shownRecord(records, bestRecord[slot] ?? 0, date)),
+    placeOfRecord(records, chooseRecord(shortAt(bestRecords, slot), date)),
   );
+};
+
+const DEFAULT_LIMIT = 10;
+
+/** A date on which only the places of today are in force. */
+const FAR_DATE = 99_991_231;
+
+type Search = { readonly province: number; readonly date: number };
+
+/** Returns the place of a code, if it was ever in the province. */
+const suggestCode = (slot: number, { province, date }: Search): Place[] => {
+  const records = allRecords();
+  const first = shortAt(records.first, slot);
+  for (let record = first; record < first + byteAt(records.length, slot); record++)
+    if (isInProvince(record, province)) return [placeOfRecord(records, recordAt(records, slot, date))];
+  return [];
 };
 
 /** Returns the places for `Morlupo RM`; undefined if the text has no province behind it, or there are none. */
@@ -75,147 +84,124 @@ const suggestInProvince = (
 ): Place[] | undefined => {
   const { bare, province } = splitProvince(typed) ?? {};
   if (bare === undefined || province === undefined) return undefined;
-  const isWanted = [ANY_PROVINCE, readProvince(province)].includes(readProvince(options?.province));
-  const places = isWanted ? suggestPlaces(bare, { ...options, province }) : [];
-  return places.length === 0 && isWanted ? undefined : places;
+  const wanted = readProvince(options?.province);
+  if (wanted !== ANY_PROVINCE && wanted !== readProvince(province)) return undefined;
+  const places = suggestPlaces(bare, { ...options, province });
+  return places.length === 0 ? undefined : places;
 };
 
-type Search = { readonly province: number; readonly date: number };
-
-const placeOfCode = (slot: number, { province, date }: Search): Place[] => {
+/** Returns whether the record is in the province, or its place is by ISTAT. */
+const isInProvince = (record: number, province: number): boolean => {
+  if (province === ANY_PROVINCE) return true;
   const records = allRecords();
-  const first = records.first[slot] ?? 0;
-  const ofPlace = records.province.subarray(first, first + (records.length[slot] ?? 0));
-  const isThere =
-    province === ANY_PROVINCE || ofPlace.includes(province) || istatProvinceNumber(slot) === province;
-  return isThere ? [placeOfRecord(records, recordAt(records, slot, date))] : [];
+  return records.province[record] === province || istatProvinceNumber(records.slot[record] ?? 0) === province;
 };
 
-const DEFAULT_LIMIT = 10;
+/** Indexed by slot: the rank of the place's best name so far (the lower, the better; 0 for none), and the record of that name. */
+const bestRanks = new Float64Array(SLOT_COUNT);
+const bestRecords = new Uint16Array(SLOT_COUNT);
+/** The slots that have a rank. */
+const rankedSlots: number[] = [];
 
-const FAR_DATE = 99_991_231;
-
-/** Indexed by slot: the rank of its best name so far (the lower, the better) and the record of that name. */
-const bestRank = new Float64Array(SLOT_COUNT);
-
-const bestRecord = new Uint16Array(SLOT_COUNT);
-
-const ranked: number[] = [];
-
-const resetRanking = (): void => {
-  for (const slot of ranked) bestRank[slot] = 0;
-  ranked.length = 0;
+const clearRanks = (): void => {
+  for (const slot of rankedSlots) bestRanks[slot] = 0;
+  rankedSlots.length = 0;
 };
 
-/** How current a name is: in force, another name of a place in force, or a name of a place that is not in force. */
-const NAME_IN_FORCE = 0;
-
-const PLACE_IN_FORCE = 1;
-
-const NOT_IN_FORCE = 2;
-
-const rankFor = (search: Search): VisitEntry => {
+/** Returns a function that ranks one name, and keeps the best rank of each place. */
+const nameRanker = ({ province, date }: Search): VisitEntry => {
   const records = allRecords();
   const index = placeIndex();
   return (entry, match) => {
     const record = shortAt(index.record, entry);
-    const slot = shortAt(records.slot, record);
-    if (!isOfProvince(record, search.province)) return;
+    if (!isInProvince(record, province)) return;
     const length = intAt(index.end, entry) - intAt(index.start, entry);
-    const rank = rankRecord(record, { match, length }, search.date);
-    const known = bestRank[slot] ?? 0;
+    const rank = rankRecord(record, { match, length }, date);
+    const slot = shortAt(records.slot, record);
+    const best = bestRanks[slot] ?? 0;
     // Among equals the name with the first record comes first.
-    if (known !== 0 && (rank > known || (rank === known && record >= shortAt(bestRecord, slot)))) return;
-    if (known === 0) ranked.push(slot);
-    bestRank[slot] = rank;
-    bestRecord[slot] = record;
+    if (best !== 0 && (rank > best || (rank === best && record >= shortAt(bestRecords, slot)))) return;
+    if (best === 0) rankedSlots.push(slot);
+    bestRanks[slot] = rank;
+    bestRecords[slot] = record;
   };
-};
-
-/** Returns whether the record is in the province, or the place is by ISTAT. */
-const isOfProvince = (record: number, province: number): boolean => {
-  if (province === ANY_PROVINCE) return true;
-  const records = allRecords();
-  return (
-    records.province[record] === province || istatProvinceNumber(shortAt(records.slot, record)) === province
-  );
 };
 
 type Match = { readonly match: number; readonly length: number };
 
 /**
- * Returns one number: exactness, then how current the name is, then residents (only for names in force: nobody who types
- * `cast` means Enna, which was Castrogiovanni), then own names before aliases, then short names, then the order of codes.
- * Never 0.
+ * Returns the rank of a name, which is never 0. Its criteria are the digits of one number, the most important one first:
+ * exactness, then how current the name is, then residents (only for names in force: nobody who types `cast` means Enna,
+ * which was Castrogiovanni), then own names before aliases, then short names, then the order of codes.
  */
 const rankRecord = (record: number, { match, length }: Match, date: number): number => {
   const records = allRecords();
-  const slot = records.slot[record] as number;
-  const timeliness = rateTimeliness(record, date);
+  const slot = records.slot[record] ?? 0;
+  const currency = rateCurrency(record, date);
   // A word in the middle of an ended place's name ranks below a place in force with a typing error.
-  const exactness = match >= MIDDLE_OF_NAME && timeliness === NOT_IN_FORCE ? match + LATER_BY : match;
-  const residents = timeliness === NAME_IN_FORCE ? (isStato(slot) ? STATE_RANK : residentsRank(slot)) : 0;
-  const isAlias = records.kind[record] === ALIAS ? 1 : 0;
-  const major = (exactness + 1) * 4 + timeliness;
-  return (((major * 128 + 127 - residents) * 2 + isAlias) * 128 + length) * 16_384 + slot;
+  const exactness = match >= MIDDLE_OF_NAME && currency === NOT_IN_FORCE ? match + LATER_BY : match;
+  const residents = currency === NAME_IN_FORCE ? rateResidents(slot) : 0;
+  let rank = exactness + 1;
+  rank = rank * 4 + currency;
+  rank = rank * 128 + (127 - residents);
+  rank = rank * 2 + (records.kind[record] === ALIAS ? 1 : 0);
+  rank = rank * 128 + length;
+  return rank * 16_384 + slot;
 };
 
 const LATER_BY = 3;
 
-/** States come before all cities except Rome. */
-const STATE_RANK = 27;
+/** How current a name is: in force, another name of a place in force, or a name of a place that is not in force. */
+const NAME_IN_FORCE = 0;
+const PLACE_IN_FORCE = 1;
+const NOT_IN_FORCE = 2;
 
-const rateTimeliness = (record: number, date: number): number => {
-  const records = allRecords();
-  const kind = records.kind[record];
-  const isPeriod = kind === DATED;
-  const to = records.to[record] ?? OPEN_END;
-  if (isPeriod && date >= (records.from[record] ?? 0) && date <= to) return NAME_IN_FORCE;
-  if (!isPeriod && kind !== ALIAS) return NOT_IN_FORCE;
-  return isInForce(records.slot[record] ?? 0, date) ? PLACE_IN_FORCE : NOT_IN_FORCE;
+const rateCurrency = (record: number, date: number): number => {
+  const { kind, slot, from, to } = allRecords();
+  // It is not known when an undated place was in force.
+  if (kind[record] === UNDATED) return NOT_IN_FORCE;
+  const isDated = kind[record] !== ALIAS;
+  if (isDated && date >= (from[record] ?? 0) && date <= (to[record] ?? 0)) return NAME_IN_FORCE;
+  return isInForce(slot[record] ?? 0, date) ? PLACE_IN_FORCE : NOT_IN_FORCE;
 };
 
-const hasPlaceInForce = (): boolean =>
-  ranked.some((slot) => Math.floor((bestRank[slot] as number) / TIMELINESS_UNIT) % 4 < NOT_IN_FORCE);
-
-const TIMELINESS_UNIT = 128 * 2 * 128 * 16_384;
+const isAnyInForce = (date: number): boolean =>
+  rankedSlots.some((slot) => rateCurrency(shortAt(bestRecords, slot), date) !== NOT_IN_FORCE);
 
 /** Returns the slots with the lowest ranks. The list is short, so each slot is inserted at its position. */
 const bestSlots = (limit: number): number[] => {
   const best: number[] = [];
-  for (const slot of ranked) {
-    const rank = bestRank[slot] as number;
-    const last = best[best.length - 1];
-    if (best.length >= limit && last !== undefined && rank >= (bestRank[last] as number)) continue;
+  for (const slot of rankedSlots) {
+    const rank = bestRanks[slot] ?? 0;
     let at = best.length;
-    while (at > 0 && (bestRank[best[at - 1] ?? 0] as number) > rank) at--;
+    while (at > 0 && (bestRanks[best[at - 1] ?? 0] ?? 0) > rank) at--;
+    if (at >= limit) continue;
     best.splice(at, 0, slot);
     if (best.length > limit) best.pop();
   }
   return best;
 };
 
-/**
- * Returns the typed name, if it was in force; otherwise the place's name at that time. For an alias, it is the place's own
- * name.
- */
-const shownRecord = (records: PlaceRecords, record: number, date: number): number => {
-  const isPeriod = records.kind[record] !== ALIAS;
-  const to = records.to[record] ?? OPEN_END;
-  if (isPeriod && date >= (records.from[record] as number) && date <= to) return record;
-  const slot = records.slot[record] as number;
-  return isPeriod && !isInForce(slot, date) ? record : recordAt(records, slot, date);
+/** Returns the record to show: the one that fits the text, or the place's own name at that time if it is another one. */
+const chooseRecord = (record: number, date: number): number => {
+  const records = allRecords();
+  const isOther = records.kind[record] === ALIAS || rateCurrency(record, date) === PLACE_IN_FORCE;
+  return isOther ? recordAt(records, shortAt(records.slot, record), date) : record;
 };
 
-/** Returns a number that grows with the residents of a comune in force, from 1 on; 0 for any other place. */
-const residentsRank = (slot: number): number => {
-  ranks ??= readRanks();
-  return byteAt(ranks, slot);
+/** Returns a number below 128 that grows with the residents of a comune in force; 0 for one that has ended. */
+const rateResidents = (slot: number): number => {
+  if (isStato(slot)) return STATE_RESIDENTS;
+  residents ??= readResidents();
+  return byteAt(residents, slot);
 };
 
-let ranks: Uint8Array | undefined;
+/** States come before all cities except Rome. */
+const STATE_RESIDENTS = 27;
 
-const readRanks = (): Uint8Array => {
+let residents: Uint8Array | undefined;
+
+const readResidents = (): Uint8Array => {
   const block = residentsBlock();
   const bySlot = new Uint8Array(SLOT_COUNT);
   for (const [at, slot] of comuniInForce().entries())
