@@ -183,7 +183,7 @@ async function startStage(context: ExperimentContext, engine: 'SQLite' | 'Postgr
     measure: async (highest: Map<string, number>): Promise<void> => {
       const note = (name: string, count: number) =>
         highest.set(name, Math.max(count, highest.get(name) ?? 0));
-      for (const table of await filler.listTables()) note(table, await filler.count(table));
+      for (const { name } of await filler.listTables()) note(name, await filler.count(name));
       if ('sqlitePath' in database) note('bytes of rtc.sqlite', (await stat(database.sqlitePath)).size);
     },
   };

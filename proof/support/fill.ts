@@ -13,10 +13,16 @@ export type Size = {
 /** Runs SQL on the database, beside the service. Only when no instance has it open may it change something. */
 export type Filler = {
   readonly run: (sql: string) => Promise<void>;
+  readonly read: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
   readonly count: (table: string, condition?: string) => Promise<number>;
-  readonly listTables: () => Promise<readonly string[]>;
+  /** Each table with its definition, or on PostgreSQL with its columns. */
+  readonly listTables: () => Promise<readonly Table[]>;
+  /** Bytes of the tables with their indexes. */
+  readonly measureBytes: () => Promise<number>;
   readonly close: () => Promise<void>;
 };
+
+type Table = { readonly name: string; readonly definition: string };
 
 /** The rows are younger than any retention. */
 const SPREAD_MS = 2 * 86_400_000;
@@ -24,38 +30,61 @@ const SPREAD_MS = 2 * 86_400_000;
 export async function openFiller(
   database: { readonly sqlitePath: string } | { readonly databaseUrl: string },
 ): Promise<Filler> {
-  if ('sqlitePath' in database) {
-    const file = new DatabaseSync(database.sqlitePath);
-    return {
-      run: async (sql) => file.exec(sql),
-      count: async (table, condition) => Number(file.prepare(countRows(table, condition)).get()?.rows),
-      listTables: async () =>
-        file
-          .prepare(SQLITE_TABLES)
-          .all()
-          .map(({ name }) => String(name)),
-      close: async () => file.close(),
-    };
-  }
-  const client = new Client({ connectionString: database.databaseUrl });
+  const { run, read, close } = await ('sqlitePath' in database
+    ? openSqlite(database.sqlitePath)
+    : openPostgres(database.databaseUrl));
+  const engine = 'sqlitePath' in database ? 'SQLite' : 'PostgreSQL';
+  const readNumber = async (sql: string): Promise<number> => Number((await read(sql))[0]?.number);
+  return {
+    ...{ run, read, close },
+    count: (table, condition = 'true') =>
+      readNumber(`select count(*) as number from "${table}" where ${condition}`),
+    listTables: async () =>
+      (await read(TABLES[engine])).map((row) => ({
+        name: String(row.name),
+        definition: String(row.definition),
+      })),
+    measureBytes: () => readNumber(BYTES[engine]),
+  };
+}
+
+type Opened = Pick<Filler, 'run' | 'read' | 'close'>;
+
+async function openSqlite(path: string): Promise<Opened> {
+  const file = new DatabaseSync(path);
+  return {
+    run: async (sql) => file.exec(sql),
+    read: async (sql) => file.prepare(sql).all(),
+    close: async () => file.close(),
+  };
+}
+
+async function openPostgres(connectionString: string): Promise<Opened> {
+  const client = new Client({ connectionString });
   await client.connect();
+  const read = async (sql: string) => (await client.query(sql)).rows;
   return {
     run: async (sql) => {
-      await client.query(sql);
+      await read(sql);
     },
-    count: async (table, condition) =>
-      Number((await client.query(countRows(table, condition))).rows[0]?.rows),
-    listTables: async () => (await client.query(POSTGRES_TABLES)).rows.map(({ name }) => String(name)),
+    read,
     close: () => client.end(),
   };
 }
 
-const SQLITE_TABLES = "select name from sqlite_schema where type = 'table'";
-const POSTGRES_TABLES = 'select tablename as name from pg_tables where schemaname = current_schema()';
+const TABLES = {
+  SQLite: `select name, sql as definition from sqlite_schema where type = 'table'`,
+  PostgreSQL: `
+    select table_name as name, string_agg(column_name || ' ' || data_type, ',' order by ordinal_position) as definition
+    from information_schema.columns where table_schema = current_schema() group by table_name`,
+} as const;
 
-function countRows(table: string, condition = 'true'): string {
-  return `select count(*) as rows from "${table}" where ${condition}`;
-}
+const BYTES = {
+  SQLite: 'select page_count * page_size as number from pragma_page_count(), pragma_page_size()',
+  PostgreSQL: `
+    select sum(pg_total_relation_size(quote_ident(tablename)::regclass)) as number from pg_tables
+    where schemaname = current_schema()`,
+} as const;
 
 /**
  * Inserts events and completed deliveries with one attempt each. Half of the deliveries belong to the first webhook. Both

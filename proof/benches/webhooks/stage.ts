@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
 import { openStore, type StoreOptions } from '../../../src/server/app/create-store.ts';
 import { appendEvents } from '../../../src/server/events/append-events.ts';
 import { startFanOut } from '../../../src/server/events/fan-out.ts';
@@ -22,6 +20,7 @@ import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook
 import { createWebhook } from '../../../src/server/webhooks/webhooks.ts';
 import { NO_KEY_LIMITS } from '../../../test/support/no-key-limits.ts';
 import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
+import { openFiller } from '../../support/fill.ts';
 import { sum } from '../../support/statistics.ts';
 import type { BenchReceiver } from './receiver.ts';
 
@@ -67,27 +66,12 @@ export async function postgresDatabase(): Promise<Database> {
 export type Stored = { readonly rows: number; readonly bytes: number };
 
 export async function measureStored({ options }: Database): Promise<Stored> {
-  if ('sqlitePath' in options) {
-    const file = new DatabaseSync(options.sqlitePath, { readOnly: true });
-    const read = (text: string): number => Number(Object.values(file.prepare(text).get() ?? {})[0]);
-    const tables = file.prepare(`select name from sqlite_schema where type = 'table'`).all();
-    const rows = tables.map(({ name }) => read(`select count(*) from "${name}"`));
-    const bytes = read('pragma page_count') * read('pragma page_size');
-    file.close();
-    return { rows: sum(rows), bytes };
-  }
-  const client = new Client({ connectionString: options.databaseUrl });
-  await client.connect();
-  const tables = await client.query(`select tablename from pg_tables where schemaname = 'public'`);
+  const filler = await openFiller(options);
   const rows: number[] = [];
-  for (const { tablename } of tables.rows) {
-    rows.push(Number((await client.query(`select count(*) as rows from "${tablename}"`)).rows[0]?.rows));
-  }
-  const { rows: sizes } = await client.query(`
-    select sum(pg_total_relation_size(quote_ident(tablename)::regclass)) as bytes from pg_tables
-    where schemaname = 'public'`);
-  await client.end();
-  return { rows: sum(rows), bytes: Number(sizes[0]?.bytes) };
+  for (const { name } of await filler.listTables()) rows.push(await filler.count(name));
+  const bytes = await filler.measureBytes();
+  await filler.close();
+  return { rows: sum(rows), bytes };
 }
 
 const USER_AGENT = 'rtc-service/bench';

@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
@@ -11,6 +9,7 @@ import type { Experiment, ExperimentContext, Findings } from '../../experiment.t
 import { exactly, type Figure, named, observed } from '../../figures.ts';
 import { type EngineSettings, locateDatabase } from '../../support/both-engines.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
+import { openFiller } from '../../support/fill.ts';
 import { findWithin } from '../../support/poll.ts';
 import { createSignedClient, mediaServerSettings, startDatabase } from '../../support/signed-client.ts';
 import { chooseBuilds, exportBuild } from './builds.ts';
@@ -232,28 +231,13 @@ function makeKey(): string {
 async function hashDatabase(
   database: ReturnType<typeof locateDatabase>,
 ): Promise<ReadonlyMap<string, string>> {
-  const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
-  if ('sqlitePath' in database) {
-    const file = new DatabaseSync(database.sqlitePath, { readOnly: true });
-    const tables = file.prepare(`select name, sql from sqlite_schema where type = 'table'`).all();
-    const hashes = tables.map(({ name, sql }): [string, string] => {
-      const rows = file.prepare(`select * from "${name}"`).all();
-      return [String(name), hash([sql, rows])];
-    });
-    file.close();
-    return new Map(hashes);
-  }
-  const client = new Client({ connectionString: database.databaseUrl });
-  await client.connect();
-  const { rows: tables } = await client.query(
-    `select table_name as name, string_agg(column_name || ' ' || data_type, ',' order by ordinal_position) as columns
-      from information_schema.columns where table_schema = current_schema() group by table_name`,
-  );
+  const filler = await openFiller(database);
   const hashes = new Map<string, string>();
-  for (const { name, columns } of tables) {
-    const { rows } = await client.query(`select row::text as text from "${name}" as row order by 1`);
-    hashes.set(name, hash([columns, rows]));
+  for (const { name, definition } of await filler.listTables()) {
+    const rows = (await filler.read(`select * from "${name}"`)).map((row) => JSON.stringify(row)).sort();
+    const text = JSON.stringify([definition, rows]);
+    hashes.set(name, createHash('sha256').update(text).digest('hex'));
   }
-  await client.end();
+  await filler.close();
   return hashes;
 }
