@@ -91,13 +91,13 @@ async function readUsage(
   );
   // The total of all groups takes as long to read as the groups.
   const isWhole = cursor === undefined && nextCursor === null;
-  const [total] = isWhole ? [addUp(rows)] : await store.usage.list({ ...range, by: 'total', limit: 1 });
+  const [total] = isWhole ? addUp(rows) : await store.usage.list({ ...range, by: 'total', limit: 1 });
   return {
     from: formatDay(from),
     to: formatDay(to),
     by,
     asOf: new Date(asOf).toISOString(),
-    total: toFigures(total ?? NOTHING, now),
+    total: toFigures(total ?? {}, now),
     usage: rows.map((sums) => ({ group: sums.group, ...toFigures(sums, now) })),
     nextCursor,
   };
@@ -137,49 +137,35 @@ function rangeError(parameter: string, detail: string): ServiceError {
   });
 }
 
-const NOTHING: UsageSums = {
-  group: '',
-  participant: 0,
-  host: 0,
-  moderator: 0,
-  participantRole: 0,
-  viewer: 0,
-  room: 0,
-  recording: 0,
-  transcription: 0,
-  broadcast: 0,
-  ingress: 0,
-  peak: 0,
-  bytes: 0,
-  lastDay: 0,
-  isFinal: 1,
-};
-
-function addUp(groups: readonly UsageSums[]): UsageSums {
-  return groups.reduce(
-    (total, group) => ({
+/** Returns the total of the groups, as the store does: none without groups. */
+function addUp([first, ...others]: readonly UsageSums[]): readonly UsageSums[] {
+  if (first === undefined) return [];
+  const total = others.reduce(
+    (sums, group) => ({
       group: '',
-      participant: total.participant + group.participant,
-      host: total.host + group.host,
-      moderator: total.moderator + group.moderator,
-      participantRole: total.participantRole + group.participantRole,
-      viewer: total.viewer + group.viewer,
-      room: total.room + group.room,
-      recording: total.recording + group.recording,
-      transcription: total.transcription + group.transcription,
-      broadcast: total.broadcast + group.broadcast,
-      ingress: total.ingress + group.ingress,
-      peak: Math.max(total.peak, group.peak),
-      bytes: total.bytes + group.bytes,
-      lastDay: Math.max(total.lastDay, group.lastDay),
-      isFinal: Math.min(total.isFinal, group.isFinal),
+      participant: sums.participant + group.participant,
+      host: sums.host + group.host,
+      moderator: sums.moderator + group.moderator,
+      participantRole: sums.participantRole + group.participantRole,
+      viewer: sums.viewer + group.viewer,
+      room: sums.room + group.room,
+      recording: sums.recording + group.recording,
+      transcription: sums.transcription + group.transcription,
+      broadcast: sums.broadcast + group.broadcast,
+      ingress: sums.ingress + group.ingress,
+      peak: Math.max(sums.peak, group.peak),
+      bytes: sums.bytes + group.bytes,
+      lastDay: Math.max(sums.lastDay, group.lastDay),
+      isFinal: Math.min(sums.isFinal, group.isFinal),
     }),
-    NOTHING,
+    first,
   );
+  return [total];
 }
 
-function toFigures(sums: UsageSums, now: number): UsageFigures {
-  const { participant, host, moderator, participantRole, viewer } = sums;
+function toFigures(sums: Partial<UsageSums>, now: number): UsageFigures {
+  const { participant = 0, host = 0, moderator = 0, participantRole = 0, viewer = 0 } = sums;
+  const { lastDay = 0, isFinal = 1 } = sums;
   return {
     participantMinutes: toMinutes(participant),
     participantMinutesByRole: {
@@ -194,13 +180,13 @@ function toFigures(sums: UsageSums, now: number): UsageFigures {
     transcribedMinutes: toMinutes(sums.transcription),
     broadcastMinutes: toMinutes(sums.broadcast),
     ingressMinutes: toMinutes(sums.ingress),
-    peakParticipants: sums.peak,
-    recordingBytes: sums.bytes,
-    isFinal: sums.isFinal === 1 && sums.lastDay < startOfDay(now),
+    peakParticipants: sums.peak ?? 0,
+    recordingBytes: sums.bytes ?? 0,
+    isFinal: isFinal === 1 && lastDay < startOfDay(now),
   };
 }
 
-function toMinutes(ms: number): number {
+function toMinutes(ms = 0): number {
   return Math.round(ms / 600) / 100;
 }
 
