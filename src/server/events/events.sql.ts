@@ -187,24 +187,24 @@ async function findKnown(
 
 async function listEvents(connection: Connection, query: EventQuery): Promise<readonly StoredEvent[]> {
   const { room, rooms, types, since, limit } = query;
-  const after = Math.max(query.afterPosition, await positionBefore(connection, since));
-  const conditions: RawBuilder<unknown>[] = [];
-  if (since !== undefined) conditions.push(sql`"createdAt" >= ${since}`);
-  if (room !== undefined) conditions.push(sql`room = ${sanitizeText(room)}`);
   if (types?.length === 0) return [];
+  const isEvery = types === undefined || types.length >= EVENT_TYPES.length;
   // The sign keeps SQLite, which has no figures about the types, from the index of types.
   const type = connection.dialect.engine === 'SQLite' ? sql`+type` : sql`type`;
   const isOfTypes = types === undefined ? undefined : sql<boolean>`${type} in (${sql.join(types)})`;
-  const isEvery = types === undefined || types.length >= EVENT_TYPES.length;
   const listed = { table: 'events', key: 'position', room: 'room', also: isEvery ? undefined : isOfTypes };
   const within = rooms === undefined ? undefined : await withinRooms(connection, listed, rooms);
-  const others = isOfTypes === undefined ? [...conditions] : [...conditions, isOfTypes];
-  const own = rooms && within?.isFew === false ? { others, rooms } : undefined;
-  if (within !== undefined) conditions.push(within.condition);
+  const filters: RawBuilder<unknown>[] = [];
+  if (since !== undefined) filters.push(sql`"createdAt" >= ${since}`);
+  if (room !== undefined) filters.push(sql`room = ${sanitizeText(room)}`);
+  const conditions = within === undefined ? filters : [...filters, within.condition];
+  const after = Math.max(query.afterPosition, await positionBefore(connection, since));
   const isFew = room !== undefined || within?.isFew === true;
-  const selection = { isFew, types, limit, after, before: query.beforePosition };
-  if (own !== undefined && !isFew && isEvery)
-    return listOfMany(connection, { ...own, conditions }, selection);
+  const selection = { isFew, isEvery, types, limit, after, before: query.beforePosition };
+  if (rooms !== undefined && isEvery && !isFew) {
+    const others = isOfTypes === undefined ? filters : [...filters, isOfTypes];
+    return listOfMany(connection, { conditions, others, rooms }, selection);
+  }
   const { rows } = await select(connection.dialect, conditions, selection).execute(connection.db);
   return rows;
 }
@@ -217,7 +217,7 @@ type OwnEvents = {
   readonly rooms: RoomPrefixes;
 };
 
-/** So many are walked through for each event of the page, before those of a key with many are found by their rooms. */
+/** Events that are walked through for each event of the page, before those of a key with many are found by their rooms. */
 const MOST_WALKED = 40;
 
 /**
@@ -260,6 +260,8 @@ type Edges = { readonly first: number | null; readonly last: number | null };
 type Selection = Pick<EventQuery, 'types' | 'limit'> & {
   /** Whether other conditions leave few events, so that those of other types are skipped. */
   readonly isFew: boolean;
+  /** Whether every type is wanted. */
+  readonly isEvery: boolean;
   readonly after: number;
   readonly before: number | undefined;
 };
@@ -267,7 +269,7 @@ type Selection = Pick<EventQuery, 'types' | 'limit'> & {
 function select(
   { engine }: SqlDialect,
   conditions: readonly RawBuilder<unknown>[],
-  { isFew, types, limit, after, before }: Selection,
+  { isFew, isEvery, types, limit, after, before }: Selection,
 ): RawBuilder<StoredEvent> {
   const isNewestFirst = before !== undefined;
   const direction = isNewestFirst ? sql`desc` : sql`asc`;
@@ -278,7 +280,7 @@ function select(
     order by position ${direction} limit ${limit}`;
   if (types === undefined) return page([]);
   // Few events are skipped also if every type is wanted.
-  if (isFew || types.length >= EVENT_TYPES.length) return page([sql`type in (${sql.join(types)})`]);
+  if (isFew || isEvery) return page([sql`type in (${sql.join(types)})`]);
   // Scans the index once for each type, because no engine merges the scans of an `in`. An equality would let PostgreSQL walk
   // the positions instead, which takes long where a stretch of the log has no event of the type. Of the pair
   // SQLite would use the type alone, and begin at its first event.
