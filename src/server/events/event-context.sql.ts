@@ -190,5 +190,8 @@ export const ROOM_COLUMNS = Object.keys(ROOM_TYPES) as (keyof RoomSession)[];
 const PARTICIPANT_COLUMNS = Object.keys(PARTICIPANT_TYPES);
 const TRACK_COLUMNS = Object.keys(TRACK_TYPES);
 
+/** Whether a row is a participant who has joined, and may have left. */
+export const hasJoined = sql<boolean>`"countsAs" = 'participant' and "joinedAt" is not null`;
+
 /** Whether a row is a participant who has joined and not left. */
-export const isPresent = sql`"countsAs" = 'participant' and "leftAt" is null and "joinedAt" is not null`;
+export const isPresent = sql<boolean>`${hasJoined} and "leftAt" is null`;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { PROBE_ROOM_PREFIX } from '../../contract/names.ts';
-import { ROOM_COLUMNS } from '../events/event-context.sql.ts';
+import { hasJoined, isPresent, ROOM_COLUMNS } from '../events/event-context.sql.ts';
 import type { RoomSession } from '../events/store.ts';
 import { splitByWeight } from '../platform/jobs/concurrently.ts';
 import { beginsWith, withinRooms } from '../platform/storage/room-prefixes.ts';
@@ -55,8 +55,7 @@ async function countPresent(
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (
       select 1 from "roomSessions" join "participantSessions" as present on present."roomSid" = "roomSessions".sid
-      where "endedAt" is null and ${beginsWith(sql`"roomSessions".name`, rooms)} and "leftAt" is null
-        and "countsAs" = 'participant' and "joinedAt" is not null
+      where "endedAt" is null and ${beginsWith(sql`"roomSessions".name`, rooms)} and ${isPresent}
         and not ("roomSessions".name = ${sanitizeText(except)} and identity = ${sanitizeText(identity)})
       limit ${limit}
     ) as found`.execute(db);
@@ -120,8 +119,7 @@ function listConnections(
     .selectFrom('participantSessions')
     .select(['sid', 'identity', 'name', 'accessRole', 'joinedAt', 'leftAt'])
     .where('roomSid', '=', sanitizeText(roomSid))
-    .where('countsAs', '=', 'participant')
-    .where('joinedAt', 'is not', null)
+    .where(hasJoined)
     .$narrowType<{ joinedAt: number }>();
   if (after !== undefined) {
     select = select.where((row) =>
@@ -193,7 +191,7 @@ async function readConnections(
       : sql`and (identity, "joinedAt", sid) > (${after.identity}, ${after.joinedAt}, ${after.sid})`;
   const { rows } = await sql<Row>`
     select "roomSid", sid, identity, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
-    where "roomSid" ${rooms} and "countsAs" = 'participant' and "joinedAt" is not null ${rest}
+    where "roomSid" ${rooms} and ${hasJoined} ${rest}
     order by identity, "joinedAt", sid limit ${ROWS_AT_ONCE}`.execute(db);
   return rows;
 }
