@@ -56,7 +56,10 @@ export type Observer = {
 export type CallOptions = {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** The Idempotency-Key of a POST: the same key for the same request, also from another process; default a new one for each call. */
+  /**
+   * The Idempotency-Key of a POST: the same key for the same request, also from another process; default a new one for each
+   * call.
+   */
   readonly idempotencyKey?: string | undefined;
 };
 

@@ -104,8 +104,8 @@ export function isProbeRoom(name: string): boolean {
 }
 
 /**
- * Prefix of the rooms of the media server in which people wait until they are admitted: see rooms/waiting-room.ts in the server. No
- * list, event, session or usage has them.
+ * Prefix of the rooms of the media server in which people wait until they are admitted: see rooms/waiting-room.ts in the
+ * server. No list, event, session or usage has them.
  */
 export const WAITING_ROOM_PREFIX = 'rtc.waiting.';
 

@@ -11,7 +11,10 @@ import type { Admission } from './waiting.ts';
 type Sender = {
   readonly topic: string | undefined;
   readonly participant: unknown;
-  /** The identity of the sender, which the client tells after the encryption. A sender who has just left is no participant any more. */
+  /**
+   * The identity of the sender, which the client tells after the encryption. A sender who has just left is no participant
+   * any more.
+   */
   readonly identity?: string | undefined;
 };
 

@@ -3,7 +3,8 @@
  * `omocodia-letter`: a letter that replaces no digit, at the position of a digit. `check-digit`: of eleven digits.
  * `birth-date`: a day that does not exist in its year, or is in the future. `eleven-characters`: eleven, but not all digits.
  * `digit-count`: only digits, but not eleven. `office`, `organisation-office` and `running-number`: parts of eleven digits.
- * `vat-prefix`: IT before eleven digits; `country-prefix`: IT before another code; `identity-prefix`: TINIT- or VATIT-, with which SPID and CIE deliver one.
+ * `vat-prefix`: IT before eleven digits; `country-prefix`: IT before another code; `identity-prefix`: TINIT- or VATIT-, with
+ * which SPID and CIE deliver one.
  */
 export type CheckDetail =
   | 'length'

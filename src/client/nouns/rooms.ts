@@ -329,8 +329,8 @@ export class Participants {
 
   /**
    * DELETE /v1/rooms/:roomId/participants/:participantId/words: deletes the participant's words from every transcription of
-   * the room, or with `allRooms` of every room; with `everything` also all other traces. The participant need not be in the room. Waits up to ten minutes, unless
-   * `timeoutMs` is given.
+   * the room, or with `allRooms` of every room; with `everything` also all other traces. The participant need not be in the
+   * room. Waits up to ten minutes, unless `timeoutMs` is given.
    */
   async forgetWords(
     room: string,

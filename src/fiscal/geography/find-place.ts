@@ -42,8 +42,8 @@ export type PlaceNotFound = {
 /**
  * Finds a place by its name or its Belfiore code. Case, accents, apostrophes, hyphens and spaces are ignored, but a name
  * with the right accents is preferred to one without (PATERNO', PATERNO). Historical names, aliases, `Bolzano/Bozen`,
- * `Castro (LE)`, `Castro LE`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are found. For a place that
- * had ended, the result is its successor. @throws TypeError if the filter's date is not a date.
+ * `Castro (LE)`, `Castro LE`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are found. For a
+ * place that had ended, the result is its successor. @throws TypeError if the filter's date is not a date.
  */
 export const findPlace = (name: string, filter?: PlaceFilter | null): FoundPlace | PlaceNotFound => {
   const date = readDate(filter?.date);
@@ -119,7 +119,10 @@ const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => 
   return { hint: territory < 0 ? 'foreign-city' : 'territory', suggestions };
 };
 
-/** Returns the result of {@link placeElsewhere}; if that is empty, similar names, with those in the province first; abroad only states. */
+/**
+ * Returns the result of {@link placeElsewhere}; if that is empty, similar names, with those in the province first; abroad
+ * only states.
+ */
 const placesMeant = (query: PlaceQuery): PlacesMeant => {
   const elsewhere = placeElsewhere(query);
   if (elsewhere !== undefined) return elsewhere;

@@ -11,8 +11,8 @@
  * ACCENTED_LETTERS.
  *
  * The end, after `#`, has for undated places, if a source gives it, `!` and the day after the last one (three digits); then
- * a letter for the evidence (see `EVIDENCE_LETTERS` in scripts/generate-fiscal-data.ts) and the code of the successor, or, after `d`, the codes of all
- * comuni among which the place was divided.
+ * a letter for the evidence (see `EVIDENCE_LETTERS` in scripts/generate-fiscal-data.ts) and the code of the successor, or,
+ * after `d`, the codes of all comuni among which the place was divided.
  */
 
 import {

@@ -226,7 +226,10 @@ const readEnding = (readers: Readers, { spans, isState }: Place): string => {
 
 type Ended = { readonly isUndated: boolean; readonly isState: boolean; readonly isGone: boolean };
 
-/** Most of the undated have no evidence, unless it is known when they were gone; of states there is other evidence than of comuni. */
+/**
+ * Most of the undated have no evidence, unless it is known when they were gone; of states there is other evidence than of
+ * comuni.
+ */
 const evidenceContext = ({ isUndated, isState, isGone }: Ended): number => {
   if (isUndated) return isGone ? 1 : 0;
   return isState ? 2 : 3;

@@ -151,7 +151,10 @@ const countTracks = sql`
   select coalesce(sum((select count(*) from (${tracksOfConnection}) as published)), 0)
   from (${connections}) as connection`;
 
-/** The columns of the records with their types. One that is forgotten does not compile: neither reads nor inserts would have it. */
+/**
+ * The columns of the records with their types. One that is forgotten does not compile: neither reads nor inserts would have
+ * it.
+ */
 export const ROOM_TYPES: Required<RowColumns<RoomSession>> = {
   sid: 'text',
   name: 'text',

@@ -296,8 +296,8 @@ type Refresh<T> = {
 };
 
 /**
- * Returns a function that reads a value and passes it on, at most every five seconds and once at a time. A failed read is repeated
- * at the next call.
+ * Returns a function that reads a value and passes it on, at most every five seconds and once at a time. A failed read is
+ * repeated at the next call.
  */
 function createRefresh<T>(clock: Clock, { read, update }: Refresh<T>): () => Promise<void> {
   let readAt = Number.NEGATIVE_INFINITY;

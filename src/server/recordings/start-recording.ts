@@ -41,7 +41,8 @@ export type RecordingDeps = AbandonedStartDeps &
   };
 
 /*
- * A room has at most one recording and one broadcast, also under concurrent starts and with several instances. The lock is the row:
+ * A room has at most one recording and one broadcast, also under concurrent starts and with several instances. The lock is
+ * the row:
  *
  *   claim the room ──claimed──> is a recorder connected? ──no──> delete the row: 503 at once
  *        │                             │ yes, or unknown

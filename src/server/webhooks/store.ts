@@ -108,10 +108,10 @@ export interface DeliveryStore {
   insert(deliveries: readonly NewDelivery[], parcel?: Parcel): Promise<ReadonlySet<string>>;
   /**
    * Leases due deliveries (pending, dueAt <= now, no lease or one that ran out: leaseUntil <= now), at most `limit` in total
-   * and `limitPerWebhook` of one webhook, none of `exceptWebhooks` nor of paused webhooks. The webhook that has waited longest comes first, with
-   * its oldest deliveries, so that no webhook starves behind the backlog of another. The result is ordered by due time, and
-   * within a millisecond by the order of the events. Instances never get the same row and never wait for each other: rows
-   * that another instance is claiming are skipped.
+   * and `limitPerWebhook` of one webhook, none of `exceptWebhooks` nor of paused webhooks. The webhook that has waited
+   * longest comes first, with its oldest deliveries, so that no webhook starves behind the backlog of another. The result is
+   * ordered by due time, and within a millisecond by the order of the events. Instances never get the same row and never
+   * wait for each other: rows that another instance is claiming are skipped.
    *
    * For an orderingKey it leases the first pending delivery and those that follow it, at most `limitPerOrder` in total. It
    * leases no delivery without all pending ones before it.
@@ -132,7 +132,10 @@ export interface DeliveryStore {
   unpack(owner: string, parcelIds: readonly string[], kept?: Kept): Promise<readonly string[]>;
   /** Releases the leases of `ids` that `owner` holds, and makes the deliveries due at `dueAt`, without an attempt. */
   postpone(owner: string, ids: readonly string[], dueAt: number): Promise<void>;
-  /** Releases the leases of `ids` that `owner` holds and unpacks all its parcels, for a clean shutdown. Returns the number of deliveries. */
+  /**
+   * Releases the leases of `ids` that `owner` holds and unpacks all its parcels, for a clean shutdown. Returns the number of
+   * deliveries.
+   */
   release(owner: string, ids: readonly string[]): Promise<number>;
   /**
    * Writes the attempts and moves the rows whose lease `owner` still holds, all in one transaction. Repeating the call
@@ -150,7 +153,10 @@ export interface DeliveryStore {
   /** Lists deliveries by (createdAt, id), the newest first. */
   list(query: DeliveryQuery): Promise<readonly LoggedDelivery[]>;
   find(webhookId: string, id: string): Promise<LoggedDelivery | undefined>;
-  /** Counts the newest deliveries of a state that were created in a period, in equal parts of it; parts without one are left out. */
+  /**
+   * Counts the newest deliveries of a state that were created in a period, in equal parts of it; parts without one are left
+   * out.
+   */
   countByPart(query: CountQuery): Promise<readonly PartCount[]>;
   /** Looks at the newest pending deliveries. */
   countPending(webhookId: string, limit: number): Promise<PendingCount>;

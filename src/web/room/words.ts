@@ -1,8 +1,8 @@
 import { PageError } from './session.ts';
 
 /*
- * The words for the user of the page when there is no call: a guest's words and local time. An operator's advice, such as a command
- * to run, is shown on the operator's own machine only.
+ * The words for the user of the page when there is no call: a guest's words and local time. An operator's advice, such as a
+ * command to run, is shown on the operator's own machine only.
  */
 
 export type Notice = {

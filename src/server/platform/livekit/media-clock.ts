@@ -54,7 +54,10 @@ export class MediaClock {
   }
 }
 
-/** Asks LiveKit for the time. Resolves to the milliseconds by which its clock is ahead of ours; to undefined without a response. */
+/**
+ * Asks LiveKit for the time. Resolves to the milliseconds by which its clock is ahead of ours; to undefined without a
+ * response.
+ */
 export async function askMediaDifference(
   livekitUrl: string,
   clock: Pick<Clock, 'now' | 'monotonic'>,

@@ -19,8 +19,8 @@ export function encryptionKeyPath(dataDir: string): string {
 
 /**
  * Reads the key file of the data directory, and creates it on first use with access for its owner only. Without the file the
- * stored secrets are lost: callers check first that the database needs none that is gone. A file that other users may read, such as a copy or a restored backup, causes a warning and no
- * error, because a mounted secret may have to be readable.
+ * stored secrets are lost: callers check first that the database needs none that is gone. A file that other users may read,
+ * such as a copy or a restored backup, causes a warning and no error, because a mounted secret may have to be readable.
  */
 export function readEncryptionKey(
   dataDir: string,

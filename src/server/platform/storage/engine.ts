@@ -12,9 +12,15 @@ export interface Engine<Tables> {
   readonly columnTypes: ColumnTypes;
   readonly dialect: SqlDialect;
   readonly changes: ChangeHub;
-  /** The clock for leases and due times. On PostgreSQL it is the database's, because the clocks of instances may differ, unless other clocks show that it is wrong. */
+  /**
+   * The clock for leases and due times. On PostgreSQL it is the database's, because the clocks of instances may differ,
+   * unless other clocks show that it is wrong.
+   */
   readonly clock: StoreClock;
-  /** Resolves when the transaction is durable. If `work` throws, it is rolled back. On SQLite, simultaneous transactions share a commit. */
+  /**
+   * Resolves when the transaction is durable. If `work` throws, it is rolled back. On SQLite, simultaneous transactions
+   * share a commit.
+   */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Runs `work` in a savepoint of the transaction: if it throws, only its own statements are rolled back. */
   nestedTransaction<T>(db: Transaction<Tables>, work: () => Promise<T>): Promise<T>;

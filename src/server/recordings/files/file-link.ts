@@ -82,7 +82,8 @@ type FileUrlsDeps = LinkDeps & {
 const TTL_SECONDS = 24 * 3600;
 
 /**
- * Creates the URLs of files in webhooks: a pre-signed URL for an object of a bucket, and a signed link to this service for a local file.
+ * Creates the URLs of files in webhooks: a pre-signed URL for an object of a bucket, and a signed link to this service for a
+ * local file.
  */
 export function createFileUrls(deps: FileUrlsDeps): FileUrls {
   return {

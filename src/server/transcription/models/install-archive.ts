@@ -123,8 +123,8 @@ async function findSource(model: CatalogueModel, installation: ArchiveInstallati
 }
 
 /**
- * Returns the bytes that the archive may have, packed and unpacked. The full forms of the parts, which are not kept, and the samples
- * make it up to eight times as large as the model.
+ * Returns the bytes that the archive may have, packed and unpacked. The full forms of the parts, which are not kept, and the
+ * samples make it up to eight times as large as the model.
  */
 function computeMostBytes({ diskBytes, downloadBytes }: CatalogueModel): number {
   const known = Math.max(diskBytes ?? 0, downloadBytes ?? 0);

@@ -228,7 +228,10 @@ function toMs(samples: number): number {
   return Math.round((samples / SAMPLE_RATE) * 1000);
 }
 
-/** Speech beside a removed turn that is shorter belongs to that turn if nobody else spoke: the two detectors do not agree exactly. */
+/**
+ * Speech beside a removed turn that is shorter belongs to that turn if nobody else spoke: the two detectors do not agree
+ * exactly.
+ */
 const MIN_REST_MS = 1_000;
 
 /**

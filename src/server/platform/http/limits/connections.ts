@@ -195,7 +195,10 @@ function mayStartWaiting({ socket, running, waiting }: Connection): boolean {
 const MAX_LOOKED_AT = 64;
 
 type ConnectionLimit = {
-  /** Idle and unread connections are closed when more are open. Node's `maxConnections` has to be several hundred higher: it counts a connection until it has been closed. */
+  /**
+   * Idle and unread connections are closed when more are open. Node's `maxConnections` has to be several hundred higher: it
+   * counts a connection until it has been closed.
+   */
   readonly maxOpen: number;
   /** The oldest connection that has sent nothing yet is closed when there are more of them. */
   readonly maxSilent: number;

@@ -135,8 +135,8 @@ export async function requireOwnSchema<Tables>(
 }
 
 /**
- * Refuses a view in the place of the table that is read first, because it may have rows without end. A file that is no database is
- * described by checkSqliteFile.
+ * Refuses a view in the place of the table that is read first, because it may have rows without end. A file that is no
+ * database is described by checkSqliteFile.
  *
  * @throws ServiceError invalid-request
  */
