@@ -29,7 +29,7 @@ const api = defineCommand({
       choices: METHODS,
       parse: (word) => choice(METHODS).parse(word.toUpperCase()),
     }),
-    path: argument('path with its query, such as /v1/rooms?limit=5', { parse: encodedPath }),
+    path: argument('path with its query, such as /v1/rooms?limit=5', { parse: encodePath }),
   },
   options: {
     data: option('-d, --data <json>', 'body', { parse: asText, source: 'typed-or-file' }),
@@ -48,7 +48,7 @@ const api = defineCommand({
     const response = await client.request(method, path, { signal: context.io.signal, body: data });
     const head = include ? formatHead(response) : '';
     if (head === '' && response.body === '') return nothing();
-    const shown = context.terminal.isTerminal ? indented(response.body) : response.body;
+    const shown = context.terminal.isTerminal ? indentJson(response.body) : response.body;
     const isAct = !READING_METHODS.includes(method);
     return text(head + shown, { response: tryJson(response.body), isAct });
   },
@@ -72,7 +72,7 @@ async function readAll(context: Context, { method, path, isIncluded }: Listing):
 }
 
 /** The path is signed as it is sent: nothing may rewrite it on the way. */
-function encodedPath(path: string): string {
+function encodePath(path: string): string {
   if (path === '') throw usageError('must not be empty');
   const absolute = path.startsWith('/') ? path : `/${path}`;
   if (/^[\x21-\x7e]+$/.test(absolute) && !absolute.includes('#')) return absolute;
@@ -89,7 +89,7 @@ function formatHead({ status, statusText, headers }: ServiceResponse): string {
   return `HTTP/1.1 ${status} ${statusText}\n${lines.join('')}\n`;
 }
 
-function indented(body: string): string {
+function indentJson(body: string): string {
   const value = tryJson(body);
   return value === undefined ? body : JSON.stringify(value, undefined, 2);
 }

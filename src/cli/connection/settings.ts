@@ -45,15 +45,15 @@ export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<S
   const origin = profileSource(name ?? '');
   const named = flags.profile === undefined ? undefined : profile;
 
-  const url = sourced(flags.url, '--url') ??
-    sourced(named?.url, origin) ??
+  const url = withSource(flags.url, '--url') ??
+    withSource(named?.url, origin) ??
     urlVariable ??
-    sourced(profile?.url, origin) ?? { value: DEFAULT_URL, source: 'default' };
+    withSource(profile?.url, origin) ?? { value: DEFAULT_URL, source: 'default' };
   const apiKey =
-    sourced(flags.apiKey, '--api-key') ??
-    sourced(named?.apiKey, origin) ??
+    withSource(flags.apiKey, '--api-key') ??
+    withSource(named?.apiKey, origin) ??
     keyVariable ??
-    sourced(profile?.apiKey, origin);
+    withSource(profile?.apiKey, origin);
   const apiSecret =
     secretFromFlag(io, flags.apiSecretFile) ??
     secretFromProfile(io, named, origin) ??
@@ -129,14 +129,14 @@ function secretFromProfile(io: Io, profile: Profile | undefined, origin: string)
 /** A variable that is set to an empty text counts as not set. */
 function firstVariable(env: Environment, names: readonly string[]): Sourced | undefined {
   const name = names.find((each) => env[each]);
-  return name === undefined ? undefined : sourced(env[name], name);
+  return name === undefined ? undefined : withSource(env[name], name);
 }
 
 export function profileSource(name: string): string {
   return `profile ${name}`;
 }
 
-function sourced(value: string | undefined, source: string): Sourced | undefined {
+function withSource(value: string | undefined, source: string): Sourced | undefined {
   return value === undefined ? undefined : { value, source };
 }
 
@@ -146,7 +146,7 @@ const COMMAND_TIMEOUT_MS = 60_000;
 /** Reads the secret in a file, `-` for stdin. The line end that editors add is not part of it. */
 export async function readSecretFile(io: Io, path: string): Promise<string> {
   const text = path === '-' ? await readStdin(io) : await readTextFile(io, path, EXIT.authentication);
-  return checked(text, path === '-' ? 'stdin' : path);
+  return requireSecret(text, path === '-' ? 'stdin' : path);
 }
 
 /**
@@ -179,10 +179,10 @@ async function runSecretCommand(io: Io, command: string): Promise<string> {
     );
   }
   const source = 'the secret command';
-  return checked(decodeText(Buffer.concat(printed), source), source);
+  return requireSecret(decodeText(Buffer.concat(printed), source), source);
 }
 
-function checked(text: string, source: string): string {
+function requireSecret(text: string, source: string): string {
   const secret = withoutLineEnd(text);
   if (secret !== '') return checkSecret(secret, source);
   throw new CliError(

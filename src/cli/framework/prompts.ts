@@ -47,7 +47,7 @@ export function createPrompter(io: Io): Prompter {
     pick: (question, choices) =>
       ask(async ({ search }, context) =>
         search(
-          { message: escapeForTerminal(question), source: (typed) => matching(choices, typed ?? '') },
+          { message: escapeForTerminal(question), source: (typed) => filterChoices(choices, typed ?? '') },
           context,
         ),
       ),
@@ -108,7 +108,7 @@ function themeIn(language: Language | undefined) {
 const ITALIAN_ACTIONS: Readonly<Record<string, string>> = { navigate: 'scorrere', select: 'scegliere' };
 
 /** Matches the choices, whose names are foreign text. */
-function matching(choices: readonly SearchChoice[], typed: string): readonly SearchChoice[] {
+function filterChoices(choices: readonly SearchChoice[], typed: string): readonly SearchChoice[] {
   return choices
     .filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
     .map(({ value, name }) => ({ value, name: escapeForTerminal(name) }));

@@ -88,12 +88,12 @@ async function write(response: ServerResponse, { status, body, headers }: PageRe
 async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of body) {
     if (response.destroyed) return;
-    if (!response.write(chunk)) await drained(response);
+    if (!response.write(chunk)) await waitForDrain(response);
   }
   response.end();
 }
 
-async function drained(response: ServerResponse): Promise<void> {
+async function waitForDrain(response: ServerResponse): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   response.once('drain', resolve).once('close', resolve);
   await promise;

@@ -48,7 +48,7 @@ export async function renderList(terminal: Terminal, result: ListResult): Promis
   const { width } = terminal;
   const heads = result.headings.map((heading) => terminal.palette.heading(heading));
   const formatAge = width !== undefined && width <= NARROW ? formatShortAge : formatRelative;
-  const rows = result.rows.map((row) => displayed(terminal, row, formatAge));
+  const rows = result.rows.map((row) => formatCells(terminal, row, formatAge));
   const layout = { width, areWhole: result.areWhole, isWrapped: result.isWrapped === true };
   if (layout.isWrapped || keepsWhole([heads, ...rows], layout)) return renderTable([heads, ...rows], layout);
   // One field per line, because a name that is cut can neither be distinguished from another one nor copied.
@@ -66,7 +66,7 @@ export function checkFields(json: JsonChoice, known: readonly string[]): void {
   if (json === undefined || json === 'everything') return;
   const unknown = json.filter((field) => !known.includes(field));
   if (unknown.length === 0) return;
-  const names = unknown.map(quoted).join(', ');
+  const names = unknown.map(quote).join(', ');
   throw bilingualError(
     [
       `--json has the unknown ${unknown.length === 1 ? 'field' : 'fields'} ${names}`,
@@ -127,7 +127,7 @@ async function printRecord(terminal: Terminal, result: RecordResult): Promise<vo
     return;
   }
   const { renderTable } = await import('./table.ts');
-  const cells = displayed(terminal, result.row, formatRelative);
+  const cells = formatCells(terminal, result.row, formatRelative);
   const rows = result.headings.map((heading, index) => [
     terminal.palette.heading(heading),
     cells[index] ?? '',
@@ -192,7 +192,7 @@ function paintedCell({ palette }: Terminal, cell: Cell): string {
 
 type FormatAge = (atMs: number, nowMs: number) => string;
 
-function displayed(terminal: Terminal, row: Row, formatAge: FormatAge): string[] {
+function formatCells(terminal: Terminal, row: Row, formatAge: FormatAge): string[] {
   const nowMs = terminal.io.clock();
   return row.cells.map((cell) => {
     const shown = escapeForTerminal(display(cell, (atMs) => formatAge(atMs, nowMs)));
@@ -211,7 +211,7 @@ function display(cell: Cell, formatAge: (atMs: number) => string): string {
   return plainText(value);
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text);
 }
 

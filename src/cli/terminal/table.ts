@@ -35,7 +35,7 @@ function drawRow(row: readonly string[], widths: readonly number[]): string {
     colWidths: widths.map((columns) => columns + GAP),
     truncate: '…',
   });
-  table.push(widths.map((columns, index) => shortened(cutAddress(row[index] ?? '', columns), columns)));
+  table.push(widths.map((columns, index) => shorten(cutAddress(row[index] ?? '', columns), columns)));
   return table.toString();
 }
 
@@ -68,7 +68,7 @@ const MOST_CHARACTERS = 16;
 /**
  * Shortens a text to somewhat more than is shown, because cutting it to the column takes time with the square of its length.
  */
-function shortened(text: string, columns: number): string {
+function shorten(text: string, columns: number): string {
   const most = Math.max(1, columns) * MOST_CHARACTERS;
   let end = columns + 2;
   while (end < Math.min(most, text.length) && stringWidth(text.slice(0, end)) <= columns + 1) end *= 2;

@@ -247,7 +247,7 @@ export class Transcription {
   async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
     const { since, limit, cursor, wait } = options;
     const query = toQuery({ since, limit, cursor, wait });
-    return await this.#transport.call('GET', roomPath(room, 'transcription') + query, waiting(options));
+    return await this.#transport.call('GET', roomPath(room, 'transcription') + query, withTimeLimit(options));
   }
 
   /** Returns the transcript so far in a text format; with `limit` a part of it. */
@@ -255,7 +255,7 @@ export class Transcription {
     const { since, limit, cursor: start, wait } = options;
     const read = (cursor: string | undefined) => {
       const query = toQuery({ since, limit, cursor, wait, format });
-      return this.#transport.send('GET', roomPath(room, 'transcription') + query, waiting(options));
+      return this.#transport.send('GET', roomPath(room, 'transcription') + query, withTimeLimit(options));
     };
     if (limit !== undefined || start !== undefined) return (await read(start)).body;
     return await readText(format, read);
@@ -280,7 +280,7 @@ export class Transcription {
   }
 }
 
-function waiting(options: ReadTranscriptionOptions): CallOptions {
+function withTimeLimit(options: ReadTranscriptionOptions): CallOptions {
   const timeoutMs = options.timeoutMs ?? timeoutOfWait(options.wait);
   return { ...options, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }

@@ -42,7 +42,7 @@ export async function download(
 function readRedirect({ status, headers }: HttpResponse, path: string): URL {
   const url = parseUrl(headers.location ?? '');
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url;
-  throw unexpected(path, status, 'a redirect to nowhere');
+  throw toUnexpectedError(path, status, 'a redirect to nowhere');
 }
 
 type Source = { readonly from: number; readonly path: string };
@@ -59,10 +59,10 @@ async function toDownload(response: HttpResponse, { from, path }: Source): Promi
     return { start: from, sizeBytes: size === undefined || size === '*' ? undefined : Number(size), body };
   }
   await body.cancel();
-  throw unexpected(path, status, 'no file');
+  throw toUnexpectedError(path, status, 'no file');
 }
 
-function unexpected(path: string, status: number, what: string): RtcError {
+function toUnexpectedError(path: string, status: number, what: string): RtcError {
   const detail = `the download got ${status} with ${what}`;
   return new RtcError({ method: 'GET', path, code: 'unexpected-answer', status, detail });
 }

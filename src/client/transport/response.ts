@@ -81,7 +81,7 @@ export function errorOfResponse(response: ServiceResponse, line: RequestLine, no
     });
   }
   if (response.status < 400 && response.headers.location !== undefined) {
-    return redirected(response, line, response.headers.location);
+    return toRedirectError(response, line, response.headers.location);
   }
   return notTheService(response, line, { how: describeBody(response) });
 }
@@ -104,10 +104,10 @@ function describeBody(response: ServiceResponse): string {
  * The error for a redirect, by a proxy or by the service for a recording in a bucket. The query is left out, as it may
  * grant access.
  */
-function redirected(response: ServiceResponse, line: RequestLine, location: string): RtcError {
+function toRedirectError(response: ServiceResponse, line: RequestLine, location: string): RtcError {
   const target = location.split('?', 1)[0];
   const detail = `the response ${response.status} leads to ${target}, which is not followed`;
-  return unexpected(response, line, { detail });
+  return toUnexpectedError(response, line, { detail });
 }
 
 function notTheService(
@@ -119,7 +119,7 @@ function notTheService(
   const detail = isFromGateway(response)
     ? `something other than the service responded with ${response.status} ${how}`
     : `${where} is not this service: it responded with ${response.status} ${how}`;
-  return unexpected(response, line, { detail, ...more });
+  return toUnexpectedError(response, line, { detail, ...more });
 }
 
 type Additions = {
@@ -128,7 +128,7 @@ type Additions = {
   readonly retryAfterSeconds?: number | undefined;
 };
 
-function unexpected(
+function toUnexpectedError(
   { status, body, headers }: ServiceResponse,
   line: RequestLine,
   more: { readonly detail: string } & Additions,

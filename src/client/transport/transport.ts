@@ -157,7 +157,7 @@ export class Transport {
         throw errorOfResponse(read, line, this.#clock());
       }
       const origin = request.origin === this.#url.origin ? 'the service' : request.origin;
-      const body = guarded(response, deadline, (cause) => explain(cause, origin));
+      const body = limitBody(response, deadline, (cause) => explain(cause, origin));
       return { ...response, body };
     } catch (cause) {
       deadline.close();
@@ -259,7 +259,7 @@ function chooseExchange({ dispatcher, fetch }: RtcClientOptions): HttpExchange {
  * Limits the time for the body of an opened response. Time counts only while the next chunk is awaited, not while the caller
  * uses one.
  */
-function guarded(
+function limitBody(
   { body }: HttpResponse,
   deadline: Deadline,
   explain: (cause: unknown) => RtcError,

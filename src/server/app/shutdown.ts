@@ -121,11 +121,11 @@ export function createFailure(log: Pick<Log, 'error'>): Failure {
 
 /** Resolves when the signal aborts. Rejects with the failure when that comes first. */
 export async function untilEnd(signal: AbortSignal, failed: Promise<Error>): Promise<void> {
-  const error = await Promise.race([aborted(signal), failed]);
+  const error = await Promise.race([waitForAbort(signal), failed]);
   if (error !== undefined) throw error;
 }
 
-async function aborted(signal: AbortSignal): Promise<undefined> {
+async function waitForAbort(signal: AbortSignal): Promise<undefined> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

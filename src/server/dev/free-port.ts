@@ -23,7 +23,7 @@ export type HeldPort = {
 export async function holdFreePort(wanted: number, host: string): Promise<HeldPort> {
   return await takeFirst(wanted, host, async (port) => {
     const server = await listenOn(port, host);
-    return server && { port, release: () => closed(server) };
+    return server && { port, release: () => closeServer(server) };
   });
 }
 
@@ -68,7 +68,7 @@ function listenOn(port: number, host: string): Promise<Server | undefined> {
   });
 }
 
-async function closed(server: Server): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 

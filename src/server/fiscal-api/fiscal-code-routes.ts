@@ -88,7 +88,7 @@ function decodeRoute(today: () => string): Route {
       if (rules === undefined) return noSuchDay(chooseLanguage(raw.headers));
       const decoded = decode(params.fiscal_code, rules);
       if (!decoded.ok) return invalidCodeResponse(decoded, query, chooseLanguage(raw.headers));
-      return { status: 200, body: decodedResponse(decoded, wanted(query)), headers: NOT_STORED };
+      return { status: 200, body: decodedResponse(decoded, readDetails(query)), headers: NOT_STORED };
     },
   });
 }
@@ -141,7 +141,7 @@ function checkRoute(today: () => string): Route {
       const translated = checked.ok ? checked : translateFailure(checked, language);
       return {
         status: 200,
-        body: validityResponse(translated, { ...wanted(query), accept: query.accept ?? 'person' }),
+        body: validityResponse(translated, { ...readDetails(query), accept: query.accept ?? 'person' }),
         headers: { ...NOT_STORED, ...languageHeaders(language) },
       };
     },
@@ -174,7 +174,7 @@ function readRules({ strict, century, asOf }: RuleQuery, today: () => string): R
   };
 }
 
-function wanted(query: Details): { readonly withDetails: boolean } {
+function readDetails(query: Details): { readonly withDetails: boolean } {
   return { withDetails: query.details === 'true' };
 }
 

@@ -15,10 +15,10 @@ import { makeFolder } from '../../folders/make-folder.ts';
 
 /** A record of a stream shows its URL as LiveKit shortens it. */
 export function newStream(url: string): StreamInfo {
-  return new StreamInfo({ url: shortened(url), status: StreamInfo_Status.ACTIVE });
+  return new StreamInfo({ url: shorten(url), status: StreamInfo_Status.ACTIVE });
 }
 
-function shortened(url: string): string {
+function shorten(url: string): string {
   if (url.startsWith('srt:')) return url;
   const slash = url.lastIndexOf('/') + 1;
   const key = url.slice(slash);
@@ -41,7 +41,7 @@ export function fileOutput(request: RoomCompositeEgressRequest): EncodedFileOutp
 }
 
 /** Listing an egress shows its request, so the credentials of the bucket are replaced, as LiveKit does. */
-export function redacted(request: RoomCompositeEgressRequest): RoomCompositeEgressRequest {
+export function redactRequest(request: RoomCompositeEgressRequest): RoomCompositeEgressRequest {
   const copy = request.clone();
   for (const file of [fileOutput(copy), copy.segmentOutputs[0]]) {
     if (file?.output.case !== 's3') continue;
@@ -49,7 +49,7 @@ export function redacted(request: RoomCompositeEgressRequest): RoomCompositeEgre
     file.output.value.secret = '{secret}';
     file.output.value.sessionToken = '';
   }
-  for (const stream of copy.streamOutputs) stream.urls = stream.urls.map(shortened);
+  for (const stream of copy.streamOutputs) stream.urls = stream.urls.map(shorten);
   return copy;
 }
 

@@ -18,7 +18,7 @@ import {
 import {
   fileOutput,
   newStream,
-  redacted,
+  redactRequest,
   storagePath,
   storeFile,
   UnsupportedOutputError,
@@ -375,7 +375,7 @@ function newRun(request: RoomCompositeEgressRequest, { egressId, roomId, now }: 
     status: EgressStatus.EGRESS_STARTING,
     startedAt: nanoseconds(now),
     updatedAt: nanoseconds(now),
-    request: { case: 'roomComposite', value: redacted(request) },
+    request: { case: 'roomComposite', value: redactRequest(request) },
     fileResults: output === undefined ? [] : [file],
     streamResults: urls.map(newStream),
   });

@@ -120,7 +120,7 @@ function nextRow(recording: Recording, observation: LastingObservation): RowTran
       return { change: { status: 'failed', stoppedAt: observation.at, error, ...NO_CLAIM } };
     }
     case 'stop-accepted':
-      return { change: differing(recording, stopped(recording, observation.at)) };
+      return { change: findDifferences(recording, toStop(recording, observation.at)) };
     case 'egress':
       return afterEgress(recording, observation.egress, observation.at);
     case 'recorder-gone':
@@ -199,7 +199,7 @@ function holdsClaim({ status, claimOwner }: Recording, owner: string): boolean {
   return status === 'starting' && claimOwner === owner;
 }
 
-function stopped(recording: Recording, at: number): RecordingChange {
+function toStop(recording: Recording, at: number): RecordingChange {
   return recording.status === 'recording' ? { status: 'stopped', stoppedAt: afterStart(recording, at) } : {};
 }
 
@@ -220,8 +220,8 @@ function afterEgress(recording: Recording, egress: Egress, at: number): RowTrans
   const media = changeMediaStart(recording, egress);
   if (status === undefined) {
     // The event egress_ended arrives when the file is complete.
-    const stop = egress.status === 'EGRESS_ENDING' ? stopped(recording, at) : {};
-    return { change: differing(recording, { ...stop, ...media }) };
+    const stop = egress.status === 'EGRESS_ENDING' ? toStop(recording, at) : {};
+    return { change: findDifferences(recording, { ...stop, ...media }) };
   }
   const { error } = egress;
   const endedAt = afterStart({ ...recording, ...media }, egress.endedAt ?? at);
@@ -230,7 +230,7 @@ function afterEgress(recording: Recording, egress: Egress, at: number): RowTrans
     // Keeps a stored duration, because it may have been published. The recorder counts nanoseconds.
     durationMs: recording.durationMs ?? Math.round(egress.file.durationMs),
   };
-  const change = differing(recording, {
+  const change = findDifferences(recording, {
     status,
     endedAt,
     // A recording that a caller has stopped keeps its stop time.
@@ -303,7 +303,7 @@ function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): Ro
 }
 
 /** Returns the members of `facts` that differ from the row; undefined when there are none. */
-function differing(recording: Recording, facts: RecordingChange): RecordingChange | undefined {
+function findDifferences(recording: Recording, facts: RecordingChange): RecordingChange | undefined {
   const known = new Map<string, unknown>(Object.entries(recording));
   const changed = Object.entries(facts).filter(([name, value]) => known.get(name) !== value);
   return changed.length === 0 ? undefined : Object.fromEntries(changed);

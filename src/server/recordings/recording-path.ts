@@ -16,7 +16,7 @@ const DIGEST_LENGTH = 16;
  */
 export function recordingPath(template: string, room: string, startedAt: number): string {
   const time = new Date(startedAt).toISOString().replaceAll(':', '-');
-  return template.replaceAll('{room}', shortened(encodeName(room), room)).replaceAll('{time}', time);
+  return template.replaceAll('{room}', shorten(encodeName(room), room)).replaceAll('{time}', time);
 }
 
 function encodeName(name: string): string {
@@ -24,7 +24,7 @@ function encodeName(name: string): string {
   return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
 }
 
-function shortened(encoded: string, name: string): string {
+function shorten(encoded: string, name: string): string {
   if (encoded.length <= LONGEST_NAME) return encoded;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_LENGTH);
   // Removes a percent code that was cut, such as `%E` of `%E6`.

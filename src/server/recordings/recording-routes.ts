@@ -191,7 +191,7 @@ async function sendFile(
   }
   if (selection.kind === 'changed' || selection.kind === 'unsatisfiable') {
     await file.close();
-    throw selection.kind === 'changed' ? changed() : unsatisfiable(sizeBytes);
+    throw selection.kind === 'changed' ? changedError() : unsatisfiable(sizeBytes);
   }
   const isPart = selection.kind === 'part';
   const { start, length } = isPart ? selection : { start: 0, length: sizeBytes };
@@ -210,7 +210,7 @@ async function sendFile(
   return { status, headers, body: Readable.from([]) };
 }
 
-function changed(): ServiceError {
+function changedError(): ServiceError {
   return new ServiceError('precondition-failed', 'The file has changed since; request it again.');
 }
 

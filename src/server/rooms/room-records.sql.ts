@@ -35,7 +35,7 @@ export function createRoomRecordStore(connection: Connection): RoomRecordStore {
       atomically(async (within) => {
         if (records.length === 0) return;
         // The counter is locked for as short as possible: rooms that end at once wait for each other.
-        await runAtCommit(within, [raiseCounter('rooms', records.length), savedRecords(dialect, records)]);
+        await runAtCommit(within, [raiseCounter('rooms', records.length), saveRecords(dialect, records)]);
         changes.note(within, 'rooms');
       }),
     find: ({ room }, now) =>
@@ -69,7 +69,7 @@ export function createRoomRecordStore(connection: Connection): RoomRecordStore {
 }
 
 /** The statement follows raiseCounter in its transaction, which has counted each of the records. */
-function savedRecords(dialect: SqlDialect, records: readonly RoomRecord[]): Statement<unknown> {
+function saveRecords(dialect: SqlDialect, records: readonly RoomRecord[]): Statement<unknown> {
   const rows = records.map((record, index) => ({
     ...record,
     room: sanitizeText(record.room),

@@ -125,13 +125,13 @@ const RUNNING: Readonly<Record<DevAddOn, AddOnLine>> = {
  */
 function addOnLines({ running, absent }: DevReady['addOns'], rtc: string): readonly AddOnLine[] {
   const speech = absent.filter(({ name }) => name !== 'recorder');
-  const [first, ...others] = speech.map((one) => missing(one, rtc));
+  const [first, ...others] = speech.map((one) => describeMissing(one, rtc));
   const isSame = others.length > 0 && others.every((text) => text === first);
   const alone = isSame ? absent.filter(({ name }) => name === 'recorder') : absent;
   return [
     ...running.map((name) => RUNNING[name]),
     ...(isSame ? [{ label: '  Speech', text: first ?? '' }] : []),
-    ...alone.map((one) => ({ label: RUNNING[one.name].label, text: missing(one, rtc) })),
+    ...alone.map((one) => ({ label: RUNNING[one.name].label, text: describeMissing(one, rtc) })),
   ];
 }
 
@@ -139,7 +139,7 @@ function addOnLines({ running, absent }: DevReady['addOns'], rtc: string): reado
  * Describes a missing add-on, such as `none: there is no speech model yet; install the small English one: rtc stt install
  * …`.
  */
-function missing({ reason, hint }: AbsentAddOn, rtc: string): string {
+function describeMissing({ reason, hint }: AbsentAddOn, rtc: string): string {
   const command = hint?.command?.replace(/^rtc /, `${rtc} `);
   const next =
     hint === undefined ? [] : [[hint.text, ...(command === undefined ? [] : [command])].join(': ')];

@@ -72,7 +72,7 @@ async function send(
       origin: url.origin,
       path: url.pathname + url.search,
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...signed(post, body) },
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...signHeaders(post, body) },
       body,
       signal: AbortSignal.any([signal, limits]),
     });
@@ -91,7 +91,7 @@ async function send(
   }
 }
 
-function signed({ secret, event, nowMs }: Omit<Post, 'url'>, body: string): Record<string, string> {
+function signHeaders({ secret, event, nowMs }: Omit<Post, 'url'>, body: string): Record<string, string> {
   const timestamp = Math.floor(nowMs / 1000);
   return {
     [WEBHOOK_SIGNATURE_HEADER]: signBody(body, secret),

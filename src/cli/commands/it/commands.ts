@@ -120,7 +120,7 @@ const listProvinces = defineCommand({
   ],
   async run(_context, { lang }) {
     const rows = provinces().map(
-      (place): ProvinceRow => ({ ...listed(place), provinceName: place.provinceName }),
+      (place): ProvinceRow => ({ ...toPeriod(place), provinceName: place.provinceName }),
     );
     return list<ProvinceRow>({
       response: rows.map(({ provinceName: _, ...place }) => place),
@@ -195,7 +195,7 @@ const listCities = defineCommand({
       .filter((place) => isListed(place, filter))
       .filter(beginningWith(q ?? ''))
       .slice(0, limit)
-      .map((place) => (details ? { ...listed(place), ...readIstat(place) } : listed(place)));
+      .map((place) => (details ? { ...toPeriod(place), ...readIstat(place) } : toPeriod(place)));
     return list({
       response: records,
       records,
@@ -253,7 +253,7 @@ function sourcesResult(language: Language | undefined): Result {
   return record({ response, record: response, columns: translateHeadings(columns, language) });
 }
 
-function listed(place: ListedPlace): PlacePeriod {
+function toPeriod(place: ListedPlace): PlacePeriod {
   return periodResponse(place, place.codiceCatastaleToday);
 }
 

@@ -300,11 +300,11 @@ export const rotate = defineCommand({
     const secret = given ?? generateSecret();
     try {
       const webhook = await client.webhooks.put(id, { secret }, { signal: context.io.signal });
-      if (webhook.id !== id) return unconfirmed(context, id, secret);
-      return given === undefined ? rotated(webhook, secret) : done(`${id} has the new secret.`);
+      if (webhook.id !== id) return unconfirmedResult(context, id, secret);
+      return given === undefined ? rotatedResult(webhook, secret) : done(`${id} has the new secret.`);
     } catch (error) {
       if (given !== undefined || !mayHaveBeenTaken(error)) throw error;
-      return unconfirmed(context, id, secret);
+      return unconfirmedResult(context, id, secret);
     }
   },
 });
@@ -364,7 +364,7 @@ async function readList(context: Context, limit: number | undefined): Promise<We
   return { webhooks: records, nextCursor };
 }
 
-function rotated(webhook: Webhook, secret: string): Result {
+function rotatedResult(webhook: Webhook, secret: string): Result {
   return text(secret, {
     response: { ...webhook, secret },
     notes: [
@@ -382,7 +382,7 @@ function mayHaveBeenTaken(error: unknown): boolean {
 }
 
 /** Without its secret a webhook that stored it would be unusable, so the secret is printed nevertheless. */
-function unconfirmed(context: Context, id: string, secret: string): Result {
+function unconfirmedResult(context: Context, id: string, secret: string): Result {
   printWarning(
     context.terminal,
     `the service has not confirmed this secret, and may or may not have accepted it`,

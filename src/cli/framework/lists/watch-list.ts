@@ -33,7 +33,7 @@ export async function watchList(context: Context, read: () => Promise<ListResult
   if (isDrawn) io.stdout.write(ENTER);
   try {
     await Promise.race([
-      aborted(ended.signal),
+      waitForAbort(ended.signal),
       follow(context, read, {
         signal,
         draw: isDrawn ? (result) => draw(context, result, ending) : undefined,
@@ -47,7 +47,7 @@ export async function watchList(context: Context, read: () => Promise<ListResult
 }
 
 /** A key ends the watch even while the service is slow to respond. */
-async function aborted(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 

@@ -72,7 +72,7 @@ export function openKeyRing(deps: KeyRingDeps): KeyRing {
     lookUps += 1;
     if (lookUps > LOOK_UPS_PER_SECOND) return undefined;
     const key = await store.keys.find(id);
-    return key === undefined ? undefined : opened(key, deps.secretBox)[0]?.[1];
+    return key === undefined ? undefined : openKey(key, deps.secretBox)[0]?.[1];
   };
   return {
     find: async (apiKey) => {
@@ -129,7 +129,7 @@ async function readActive(
   now: number,
 ): Promise<ReadonlyMap<string, ActiveKey>> {
   const keys = await store.keys.listActive(now);
-  return new Map(keys.flatMap((key) => opened(key, secretBox)));
+  return new Map(keys.flatMap((key) => openKey(key, secretBox)));
 }
 
 /** Lets the program try again: another instance may have the ENCRYPTION_KEY. The re-encryption logs that it is missing here. */
@@ -144,7 +144,7 @@ function cannotOpen(id: string): never {
   );
 }
 
-function opened(
+function openKey(
   { id, secret, scopes, rooms, limits, expiresAt }: ApiKey,
   box: KeyRingDeps['secretBox'],
 ): readonly (readonly [string, ActiveKey])[] {

@@ -40,9 +40,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
   for (const name of names) {
     const hash = await hashRegularFile(join(folder, name)).catch(() => undefined);
     if (hash === undefined)
-      throw refused(`${join(folder, name)} is missing, or is not a regular file. Take another backup.`);
+      throw toRefusal(`${join(folder, name)} is missing, or is not a regular file. Take another backup.`);
     if (hash !== manifest.files[name]) {
-      throw refused(`${join(folder, name)} is not the file that was backed up. Take another backup.`);
+      throw toRefusal(`${join(folder, name)} is not the file that was backed up. Take another backup.`);
     }
   }
   return manifest;
@@ -64,7 +64,7 @@ async function readManifestText(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   };
   return await read().catch((cause: unknown) => {
-    throw refused(
+    throw toRefusal(
       `There is no backup: ${path} cannot be read. Name the folder that rtc admin backup made.`,
       cause,
     );
@@ -74,7 +74,7 @@ async function readManifestText(path: string): Promise<string> {
 function parseManifest(text: string, path: string): Manifest {
   const value = parseJson(text);
   if (isManifest(value)) return value;
-  throw refused(`${path} is not that of a backup that this version can read. Take another backup.`);
+  throw toRefusal(`${path} is not that of a backup that this version can read. Take another backup.`);
 }
 
 function parseJson(text: string): unknown {
@@ -94,6 +94,6 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-function refused(message: string, cause?: unknown): ServiceError {
+function toRefusal(message: string, cause?: unknown): ServiceError {
   return new ServiceError('invalid-request', message, { cause });
 }

@@ -39,7 +39,7 @@ export function startChild(settings: ChildSettings): RunningChild {
   const child = spawn(settings.program, settings.args, {
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...inherited(), ...settings.env },
+    env: { ...inheritVariables(), ...settings.env },
   });
   closeSync(log);
   const ended = describeEnd(child, settings);
@@ -88,7 +88,7 @@ export async function restartWhenEnded(
 }
 
 /** The variables that any program needs. The others may hold secrets that the program must not see. */
-function inherited(): NodeJS.ProcessEnv {
+function inheritVariables(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, SystemRoot } = process.env;
   return { PATH, HOME, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, SystemRoot };
 }

@@ -40,7 +40,7 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
   switch (isGoneObject(error) ? 'not_found' : error.code) {
     case 'not_found':
       return call.notFound === undefined
-        ? failed(error, call)
+        ? toFailure(error, call)
         : new ServiceError(call.notFound, `The media server says: ${detail}.`, { cause: error });
     case 'invalid_argument':
     case 'malformed':
@@ -65,7 +65,7 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
         { cause: error },
       );
     default:
-      return failed(error, call);
+      return toFailure(error, call);
   }
 }
 
@@ -153,7 +153,7 @@ function fromUnavailable(error: ServerError, call: FailedCall): ServiceError {
       );
 }
 
-function failed(error: ServerError, call: FailedCall): ServiceError {
+function toFailure(error: ServerError, call: FailedCall): ServiceError {
   return new ServiceError(
     'media-server-error',
     `The media server failed in ${call.method} (${error.code}); its log says why.`,

@@ -25,15 +25,15 @@ export function createMediaEventReader(apiKey: string, apiSecret: string): Media
     isEventToken: async (authorization) => 'hash' in (await readToken(key, authorization)),
     read: async (body, authorization) => {
       const token = await readToken(key, authorization);
-      if ('fault' in token) throw notSigned(token.fault);
-      if (token.hash !== hashBody(body)) throw notSigned('other-body');
+      if ('fault' in token) throw toUnsignedError(token.fault);
+      if (token.hash !== hashBody(body)) throw toUnsignedError('other-body');
       return toMediaEvent(parse(new TextDecoder().decode(body)));
     },
   };
 }
 
 /** The caller may be anybody, so that only the service's log says what is wrong. */
-function notSigned(reason: RejectionReason): ServiceError {
+function toUnsignedError(reason: RejectionReason): ServiceError {
   return new ServiceError(
     'missing-credentials',
     "The Authorization header is not the media server's signature of this body.",

@@ -24,14 +24,14 @@ type KeptRoom = { readonly room: Room; start: number; end: number; list: number 
 type KeptList = { readonly number: number; readonly bytes: Buffer; readonly rooms: Map<string, KeptRoom> };
 
 export class RoomListReader {
-  #kept = nothing();
+  #kept = emptyList();
 
   /** Returns the rooms of a list of all rooms. They are shared with later lists, so the caller must not change them. */
   readAll(response: Uint8Array): Room[] {
     const bytes = toBuffer(response);
     const kept = this.#kept;
     // A list that fails in the middle leaves entries of two lists.
-    this.#kept = nothing();
+    this.#kept = emptyList();
     const keep = (span: Span): Room => keepRoom(kept, bytes, span);
     const rooms = bytes.length <= MAX_KEPT_BYTES ? readRooms(bytes, keep) : undefined;
     if (rooms === undefined) return decode(bytes);
@@ -53,7 +53,7 @@ export class RoomListReader {
   }
 }
 
-function nothing(): KeptList {
+function emptyList(): KeptList {
   return { number: 0, bytes: Buffer.alloc(0), rooms: new Map() };
 }
 

@@ -115,7 +115,7 @@ async function checkFolder(directory: string, filepath: string): Promise<Storage
     };
   } catch (error) {
     // An existing folder in which nothing can be created, such as /proc, gives the same error.
-    return existsSync(directory) ? refused(codeOfError(error) ?? 'unknown') : MISSING;
+    return existsSync(directory) ? toRefusal(codeOfError(error) ?? 'unknown') : MISSING;
   }
 }
 
@@ -127,7 +127,7 @@ const MISSING: StorageCheck = {
   next: "create it, or mount the recorder's folder there under the same path; or set S3_BUCKET",
 };
 
-function refused(code: string): StorageCheck {
+function toRefusal(code: string): StorageCheck {
   if (code === 'EACCES' || code === 'EPERM') {
     return fault(`this service may not write there (${code})`, 'check the owner and mode of RECORDING_DIR');
   }

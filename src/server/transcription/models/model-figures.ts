@@ -50,7 +50,7 @@ const MEMORY: Readonly<Record<string, number>> = { 'moonshine-tiny-en': 136_000_
 const SHERPA_DOCS = 'https://k2-fsa.github.io/sherpa/onnx';
 const OFFLINE = `${SHERPA_DOCS}/pretrained_models/offline-transducer`;
 
-function published(realTimeFactor: number, threads: number, page: string): ModelSpeed {
+function publishedSpeed(realTimeFactor: number, threads: number, page: string): ModelSpeed {
   return { realTimeFactor, threads, machine: null, source: page };
 }
 
@@ -61,33 +61,36 @@ const WHISPER_DOCS = `${SHERPA_DOCS}/pretrained_models/whisper`;
 /** Speed of the quantised files. When the documentation has several recordings, the figure is that of the longest. */
 const SPEED: Readonly<Record<string, ModelSpeed>> = {
   'moonshine-tiny-en': { realTimeFactor: 0.03, threads: 1, machine: null, source: null },
-  'moonshine-base-en': published(0.109, 2, MOONSHINE_DOCS),
-  'moonshine-base-ar': published(0.153, 2, MOONSHINE_DOCS),
-  'moonshine-base-es': published(0.959, 2, MOONSHINE_DOCS),
-  'moonshine-base-ja': published(0.119, 2, MOONSHINE_DOCS),
-  'moonshine-tiny-ja': published(0.115, 2, MOONSHINE_DOCS),
-  'moonshine-tiny-ko': published(0.126, 2, MOONSHINE_DOCS),
-  'moonshine-base-uk': published(0.117, 2, MOONSHINE_DOCS),
-  'moonshine-base-vi': published(0.227, 2, MOONSHINE_DOCS),
-  'moonshine-base-zh': published(0.146, 2, MOONSHINE_DOCS),
-  'parakeet-tdt-0.6b-v3': published(0.028, 2, `${OFFLINE}/nemo-transducer-models.html`),
+  'moonshine-base-en': publishedSpeed(0.109, 2, MOONSHINE_DOCS),
+  'moonshine-base-ar': publishedSpeed(0.153, 2, MOONSHINE_DOCS),
+  'moonshine-base-es': publishedSpeed(0.959, 2, MOONSHINE_DOCS),
+  'moonshine-base-ja': publishedSpeed(0.119, 2, MOONSHINE_DOCS),
+  'moonshine-tiny-ja': publishedSpeed(0.115, 2, MOONSHINE_DOCS),
+  'moonshine-tiny-ko': publishedSpeed(0.126, 2, MOONSHINE_DOCS),
+  'moonshine-base-uk': publishedSpeed(0.117, 2, MOONSHINE_DOCS),
+  'moonshine-base-vi': publishedSpeed(0.227, 2, MOONSHINE_DOCS),
+  'moonshine-base-zh': publishedSpeed(0.146, 2, MOONSHINE_DOCS),
+  'parakeet-tdt-0.6b-v3': publishedSpeed(0.028, 2, `${OFFLINE}/nemo-transducer-models.html`),
   'sense-voice': {
-    ...published(0.099, 1, `${SHERPA_DOCS}/sense-voice/pretrained.html`),
+    ...publishedSpeed(0.099, 1, `${SHERPA_DOCS}/sense-voice/pretrained.html`),
     machine: 'RK3588, Cortex A76',
   },
-  'canary-180m-flash': published(0.156, 2, `${SHERPA_DOCS}/nemo/canary.html`),
-  'whisper-tiny.en': { ...published(0.547, 1, `${WHISPER_DOCS}/tiny.en.html`), machine: 'Raspberry Pi 4' },
-  'zipformer-en': published(0.039, 2, ZIPFORMER_DOCS),
-  'zipformer-stream-en': published(
+  'canary-180m-flash': publishedSpeed(0.156, 2, `${SHERPA_DOCS}/nemo/canary.html`),
+  'whisper-tiny.en': {
+    ...publishedSpeed(0.547, 1, `${WHISPER_DOCS}/tiny.en.html`),
+    machine: 'Raspberry Pi 4',
+  },
+  'zipformer-en': publishedSpeed(0.039, 2, ZIPFORMER_DOCS),
+  'zipformer-stream-en': publishedSpeed(
     0.062,
     2,
     `${SHERPA_DOCS}/pretrained_models/online-transducer/zipformer-transducer-models.html`,
   ),
-  'zipformer-ja': published(0.054, 1, ZIPFORMER_DOCS),
-  'zipformer-ko': published(0.026, 2, ZIPFORMER_DOCS),
-  'zipformer-ru': published(0.04, 1, ZIPFORMER_DOCS),
-  'zipformer-small-ru': published(0.026, 1, ZIPFORMER_DOCS),
-  'zipformer-th': published(0.033, 2, ZIPFORMER_DOCS),
+  'zipformer-ja': publishedSpeed(0.054, 1, ZIPFORMER_DOCS),
+  'zipformer-ko': publishedSpeed(0.026, 2, ZIPFORMER_DOCS),
+  'zipformer-ru': publishedSpeed(0.04, 1, ZIPFORMER_DOCS),
+  'zipformer-small-ru': publishedSpeed(0.026, 1, ZIPFORMER_DOCS),
+  'zipformer-th': publishedSpeed(0.033, 2, ZIPFORMER_DOCS),
 };
 
 const LIBRI_SPEECH = 'LibriSpeech test-clean (English)';

@@ -127,7 +127,7 @@ function toOutcome(
     },
     next: isDelivered ? { state: 'delivered', endedAt: clock.now() } : afterFailure(job, clock.now()),
   };
-  if (job.delivery.eventName !== TEST_EVENT) onAttempt?.(observed(job, outcome));
+  if (job.delivery.eventName !== TEST_EVENT) onAttempt?.(toObservedAttempt(job, outcome));
   return outcome;
 }
 
@@ -153,7 +153,7 @@ function toSpanEnd({ attempt: { statusCode, error } }: DeliveryOutcome): SpanEnd
   return { attributes, error: error ?? undefined };
 }
 
-function observed({ delivery }: DeliveryJob, { attempt, next }: DeliveryOutcome): ObservedAttempt {
+function toObservedAttempt({ delivery }: DeliveryJob, { attempt, next }: DeliveryOutcome): ObservedAttempt {
   return {
     outcome: next.state === 'pending' ? 'retrying' : next.state,
     attempt: delivery.roundAttempts + 1,

@@ -53,10 +53,10 @@ export type SigningKeys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]]
  * header carries all. Throws secret-unavailable when no ENCRYPTION_KEY of this instance opens the secret.
  */
 export function openSigningKeys(box: SecretBox, webhook: Webhook, now: number): SigningKeys {
-  const current = openedKeys(box, webhook.secret, webhook.id);
+  const current = openKeys(box, webhook.secret, webhook.id);
   const { previousSecret, previousSecretUntil } = webhook;
   if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
-  const previous = openedIfPossible(box, previousSecret, webhook.id);
+  const previous = openIfPossible(box, previousSecret, webhook.id);
   return previous === undefined ? [current] : [current, previous];
 }
 
@@ -64,9 +64,9 @@ export function openSigningKeys(box: SecretBox, webhook: Webhook, now: number): 
  * Opens the previous secret. Its encryption key may be dropped before the overlap of 24 h ends; then only the current secret
  * signs.
  */
-function openedIfPossible(box: SecretBox, sealed: string, webhookId: string): WebhookSigningKeys | undefined {
+function openIfPossible(box: SecretBox, sealed: string, webhookId: string): WebhookSigningKeys | undefined {
   try {
-    return openedKeys(box, sealed, webhookId);
+    return openKeys(box, sealed, webhookId);
   } catch {
     return undefined;
   }
@@ -79,7 +79,7 @@ function openedIfPossible(box: SecretBox, sealed: string, webhookId: string): We
 const OPENED_AT_MOST = 2_000;
 const opened = new WeakMap<SecretBox, Map<string, WebhookSigningKeys>>();
 
-function openedKeys(box: SecretBox, sealed: string, webhookId: string): WebhookSigningKeys {
+function openKeys(box: SecretBox, sealed: string, webhookId: string): WebhookSigningKeys {
   const known = opened.get(box) ?? new Map<string, WebhookSigningKeys>();
   opened.set(box, known);
   const name = `${webhookId} ${sealed}`;

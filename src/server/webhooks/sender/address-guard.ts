@@ -45,7 +45,7 @@ export function createAddressGuard(
   };
   const refuse = (): ForbiddenAddress =>
     new ForbiddenAddress('the address is private, loopback, link-local or otherwise not public');
-  const resolveOnce = sharing(resolve);
+  const resolveOnce = shareLookUps(resolve);
   return {
     checkHost: (hostname) => {
       const host = hostname.replace(/^\[|\]$/g, '');
@@ -68,7 +68,7 @@ export function createAddressGuard(
  * Shares one look-up among concurrent callers with the same name. Each look-up occupies one of the four threads of libuv,
  * for long when the name server does not respond.
  */
-function sharing(resolve: Resolve) {
+function shareLookUps(resolve: Resolve) {
   type Callback = Parameters<Resolve>[2];
   const waiting = new Map<string, Callback[]>();
   return (hostname: string, options: LookupOptions, callback: Callback): void => {

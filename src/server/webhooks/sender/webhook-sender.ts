@@ -343,7 +343,7 @@ function openTunnel(
   const isTls = protocol === 'https:';
   const target = { host, port: Number(port || (isTls ? 443 : 80)) };
   const socket = isTls ? connectTls({ ...target, servername: host }) : connectTcp(target);
-  const timer = setTimeout(() => end(refused('the proxy did not open a connection in time')), timeoutMs);
+  const timer = setTimeout(() => end(toRefusal('the proxy did not open a connection in time')), timeoutMs);
   let head = '';
   const end = (error: Error | null): void => {
     clearTimeout(timer);
@@ -357,12 +357,12 @@ function openTunnel(
       head += byte.toString('latin1');
       const isOver = head.endsWith('\r\n\r\n');
       if (!isOver && head.length <= MAX_HEAD_BYTES) continue;
-      end(isOver ? readRefusal(head) : refused('the proxy does not speak HTTP'));
+      end(isOver ? readRefusal(head) : toRefusal('the proxy does not speak HTTP'));
       return;
     }
   };
-  const fail = (): void => end(refused('the proxy cannot be reached'));
-  const close = (): void => end(refused('the proxy closed the connection'));
+  const fail = (): void => end(toRefusal('the proxy cannot be reached'));
+  const close = (): void => end(toRefusal('the proxy closed the connection'));
   const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const credentials =
     username === '' ? '' : `Proxy-Authorization: Basic ${Buffer.from(user).toString('base64')}\r\n`;
@@ -375,12 +375,12 @@ function openTunnel(
 function readRefusal(head: string): Error | null {
   const status = /^HTTP\/1\.[01] (\d{3})\b/.exec(head)?.[1];
   if (status?.startsWith('2') === true) return null;
-  return refused(
+  return toRefusal(
     status === undefined ? 'the proxy does not speak HTTP' : `the proxy refused to connect, with ${status}`,
   );
 }
 
 /** The message has only our own words, because it is shown to the owner of the webhook. */
-function refused(message: string): Error {
+function toRefusal(message: string): Error {
   return Object.assign(new Error(message), { code: PROXY_REFUSED });
 }

@@ -16,10 +16,10 @@ const MAX_SHOWN = 64;
 /** Returns the code on a line, and below it each error under the wrong characters. */
 export function markedCode(code: string, faults: readonly Fault[], language: Language): readonly string[] {
   if (code.length > MAX_SHOWN)
-    return faults.map((fault) => `${explained(fault, language)} ${TEXTS[language].tooLongToShow}`);
+    return faults.map((fault) => `${explain(fault, language)} ${TEXTS[language].tooLongToShow}`);
   return [
     escapeForTerminal(code),
-    ...faults.map((fault) => `${marks(code, fault)} ${explained(fault, language)}`),
+    ...faults.map((fault) => `${marks(code, fault)} ${explain(fault, language)}`),
   ];
 }
 
@@ -30,7 +30,7 @@ function marks(code: string, fault: Fault): string {
   return `${' '.repeat(before)}${'^'.repeat(Math.max(1, length))}`;
 }
 
-function explained({ message, expected, meant }: Fault, language: Language): string {
+function explain({ message, expected, meant }: Fault, language: Language): string {
   if (meant !== undefined) return `${message}: ${escapeForTerminal(meant)}`;
   return expected === undefined ? message : `${message}: ${TEXTS[language].wouldFit(expected)}`;
 }

@@ -80,7 +80,7 @@ export async function runBatch(
     );
     // main reports the error, or ignores it when the reader is gone.
     if (outputs.isStdoutBroken()) return nothing();
-    const lines = grouped(counts.good + counts.bad);
+    const lines = groupDigits(counts.good + counts.bad);
     throw io.signal.aborted ? new CancelledError(`stopped after ${lines} lines`) : failure;
   } finally {
     await source.close();
@@ -154,8 +154,8 @@ const TELLING_SECONDS = 1;
 function summary({ good, bad }: Counts, seconds: number, language: Language): string {
   const lines = good + bad;
   const isTelling = seconds >= TELLING_SECONDS && lines >= TELLING_LINES;
-  const speed = isTelling ? ` in ${seconds.toFixed(1)} s (${grouped(rate(lines, seconds))}/s)` : '';
-  const counts = { lines: grouped(lines), good: grouped(good), bad: grouped(bad) };
+  const speed = isTelling ? ` in ${seconds.toFixed(1)} s (${groupDigits(rate(lines, seconds))}/s)` : '';
+  const counts = { lines: groupDigits(lines), good: groupDigits(good), bad: groupDigits(bad) };
   return TEXTS[language].summary(counts) + speed;
 }
 
@@ -163,7 +163,7 @@ function summary({ good, bad }: Counts, seconds: number, language: Language): st
 function reasonLines(reasons: ReadonlyMap<string, number>): readonly string[] {
   return [...reasons]
     .sort(([, one], [, other]) => other - one)
-    .map(([label, count]) => `${grouped(count).padStart(10)}  ${label}`);
+    .map(([label, count]) => `${groupDigits(count).padStart(10)}  ${label}`);
 }
 
 /** Progress of a run over many lines. */
@@ -211,8 +211,8 @@ function createProgressBar(terminal: Terminal): ProgressBar {
 
 function progressLine(progress: Progress, elapsedSeconds: number): string {
   const { lines, bad, bytes, sizeBytes } = progress;
-  const parts = [`${grouped(lines)} lines`, `${grouped(rate(lines, elapsedSeconds))}/s`];
-  if (bad > 0) parts.push(`${grouped(bad)} bad`);
+  const parts = [`${groupDigits(lines)} lines`, `${groupDigits(rate(lines, elapsedSeconds))}/s`];
+  if (bad > 0) parts.push(`${groupDigits(bad)} bad`);
   if (sizeBytes === undefined || sizeBytes === 0) return parts.join(', ');
   const share = Math.min(1, bytes / sizeBytes);
   const filled = Math.floor(share * BAR_WIDTH);
@@ -223,7 +223,7 @@ function progressLine(progress: Progress, elapsedSeconds: number): string {
 }
 
 /** Formats `1,234,567` without Intl, whose tables take longer to load than small runs. */
-function grouped(count: number): string {
+function groupDigits(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 

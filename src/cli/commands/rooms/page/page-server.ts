@@ -272,7 +272,7 @@ async function moveHand(
 }
 
 async function issueToken(seats: Seats, seat: Seat, body: PageAction['body']): Promise<PageResponse> {
-  if (body.asAnotherPerson !== true) return jsonResponse(200, await seats.issue(renamed(seat, body.name)));
+  if (body.asAnotherPerson !== true) return jsonResponse(200, await seats.issue(renameSeat(seat, body.name)));
   if (seat.link === 'public') return problem(403, 'This link is for one person, who is in the room already.');
   await seats.confirm(seat);
   return jsonResponse(200, await seats.take(seat));
@@ -285,7 +285,7 @@ function invite({ seats, origin }: PageActionDeps, { person, link }: Seat, wante
   return jsonResponse(200, { link: makeLink(origin, code), isPublic: link === 'public' });
 }
 
-function renamed(seat: Seat, name: unknown): Seat {
+function renameSeat(seat: Seat, name: unknown): Seat {
   const text = toText(name).trim();
   return text === '' ? seat : { ...seat, person: { ...seat.person, name: text } };
 }

@@ -203,7 +203,7 @@ function createAuthenticator(deps: AuthenticationDeps, basePath = ''): Authentic
   return {
     readCredentials: (headers) => {
       const key = headers[API_KEY_HEADER];
-      if (typeof key !== 'string' || key === '') throw missing('X-Api-Key');
+      if (typeof key !== 'string' || key === '') throw missingHeader('X-Api-Key');
       const isUnsigned = headers[TIMESTAMP_HEADER] === undefined && headers[SIGNATURE_HEADER] === undefined;
       if (deps.acceptsSingleHeader && isUnsigned && isApiSecret(key)) {
         return { kind: 'single-header', caller: ROOT_CALLER };
@@ -230,8 +230,8 @@ type Signer = { readonly caller: Caller; readonly secrets: readonly SigningSecre
 function readSignature(clock: Clock, headers: IncomingHttpHeaders, signer: Signer): Credentials {
   const timestamp = headers[TIMESTAMP_HEADER];
   const signature = headers[SIGNATURE_HEADER];
-  if (typeof timestamp !== 'string' || timestamp === '') throw missing('X-Service-Timestamp');
-  if (typeof signature !== 'string' || signature === '') throw missing('X-Service-Signature');
+  if (typeof timestamp !== 'string' || timestamp === '') throw missingHeader('X-Service-Timestamp');
+  if (typeof signature !== 'string' || signature === '') throw missingHeader('X-Service-Signature');
   checkTimestamp(clock, timestamp);
   return { kind: 'signed', ...signer, timestamp, signature };
 }
@@ -260,7 +260,7 @@ function refuseUnder(basePath: string) {
   };
 }
 
-function missing(header: string): ServiceError {
+function missingHeader(header: string): ServiceError {
   return new ServiceError('missing-credentials', `The header ${header} is missing.`);
 }
 

@@ -56,7 +56,7 @@ function samplesIn(languages: readonly Language[], request: SampleRequest): read
 function sampleRequest(route: Route, basePath: string): SampleRequest {
   const recorded = recordedOperation(route.operationId);
   const values = recorded?.path ?? textExamples(route.params);
-  const query = recorded?.query ?? requiredExamples(route.query);
+  const query = recorded?.query ?? readRequiredExamples(route.query);
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent(values[name] ?? name),
   );
@@ -79,7 +79,7 @@ function textExamples(schema: TSchema | undefined): Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
-function requiredExamples(schema: TSchema | undefined): Readonly<Record<string, string>> {
+function readRequiredExamples(schema: TSchema | undefined): Readonly<Record<string, string>> {
   const { required = [] }: { readonly required?: readonly string[] } = schema ?? {};
   return Object.fromEntries(Object.entries(textExamples(schema)).filter(([name]) => required.includes(name)));
 }
@@ -98,9 +98,9 @@ function curlSample({ method, path, basePath, body, isSigned }: SampleRequest): 
         ]
       : []),
   ];
-  const written = body === undefined ? "''" : quoted(body);
+  const written = body === undefined ? "''" : quote(body);
   return lines(
-    `path=${quoted(path)}`,
+    `path=${quote(path)}`,
     (isSigned || body !== undefined) && `body=${written}`,
     isSigned && 'timestamp=$(date +%s)',
     isSigned && `hash=$(printf %s "$body" | openssl dgst -sha256 -r | cut -d' ' -f1)`,
@@ -112,12 +112,12 @@ function curlSample({ method, path, basePath, body, isSigned }: SampleRequest): 
 
 /** Writes a sample with `rtc api`, which signs and sends any request. */
 function rtcSample({ method, path, body }: SampleRequest): string {
-  const command = `rtc api ${method} ${quoted(path)}`;
-  return body === undefined ? command : `${command} \\\n  --data ${quoted(body)}`;
+  const command = `rtc api ${method} ${quote(path)}`;
+  return body === undefined ? command : `${command} \\\n  --data ${quote(body)}`;
 }
 
 /** Quotes the text for a POSIX shell. */
-function quoted(text: string): string {
+function quote(text: string): string {
   return /^[\w/.=?%:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -214,7 +214,7 @@ function goSample({ method, path, basePath, body, isSigned }: SampleRequest): st
 
 /** Writes a sample for Java 17: a file that runs as it is, `java Sample.java`. */
 function javaSample({ method, path, basePath, body, isSigned }: SampleRequest): string {
-  const text = body === undefined ? '""' : `"""\n        ${indent(escaped(body), '        ')}"""`;
+  const text = body === undefined ? '""' : `"""\n        ${indent(escapeQuotes(body), '        ')}"""`;
   const publisher = body === undefined ? 'noBody()' : 'ofString(body)';
   return lines(
     'import java.net.URI;',
@@ -251,7 +251,7 @@ function javaSample({ method, path, basePath, body, isSigned }: SampleRequest): 
   );
 }
 
-function escaped(text: string): string {
+function escapeQuotes(text: string): string {
   return text.replaceAll('\\', '\\\\');
 }
 

@@ -197,7 +197,7 @@ type InspectedFile = {
 function inspectContent(database: DatabaseSync, { path, size, migrations }: InspectedFile): void {
   try {
     const damage = firstDamage(database, size);
-    if (damage !== undefined) throw damaged(path, damage);
+    if (damage !== undefined) throw toDamageError(path, damage);
     const tables = column(database, "select name from sqlite_schema where type = 'table'");
     if (tables.length === 0) return;
     if (!tables.includes('rtcMigrations')) {
@@ -209,7 +209,7 @@ function inspectContent(database: DatabaseSync, { path, size, migrations }: Insp
     const applied = column(database, 'select name from rtcMigrations order by name');
     findPending(migrations, applied, `SQLite (${path})`);
   } catch (error) {
-    throw isDamage(error) ? damaged(path, readErrorCode(error), error) : error;
+    throw isDamage(error) ? toDamageError(path, readErrorCode(error), error) : error;
   }
 }
 
@@ -247,7 +247,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-function damaged(path: string, finding: string, cause?: unknown): ServiceError {
+function toDamageError(path: string, finding: string, cause?: unknown): ServiceError {
   return fileError(path, {
     reason: `is damaged (${finding}); nothing was changed`,
     hint: 'restore it from a backup',
