@@ -240,34 +240,26 @@ async function recordOne(
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
   const now = deps.clock.now();
   const interpretation = await interpretMediaEvent(presence, { event, session, closed, now });
-  const isOver = interpretation.domainEvents.some(({ type }) => type === 'room_finished');
-  const ended = isOver
-    ? await stopWithRoom(store, interpretation.session, interpretation.domainEvents)
-    : interpretation.domainEvents;
-  const told = interpretation.isQuiet ? undefined : interpretation.session;
-  // Only a room with a plan has something to note and to forget.
-  const followed =
-    plan === undefined || told === undefined
-      ? ended
-      : await keepPlan(store, {
-          session: told,
-          domainEvents: ended,
-          plan,
-          now,
-          present: presence.countPresent(told.sid),
-        });
-  const domainEvents = [...followed, ...(await interpretEgress(deps, store, event))].map((one) =>
-    orderByCounterpart(one, appender),
-  );
+  let { domainEvents } = interpretation;
+  if (domainEvents.some(({ type }) => type === 'room_finished'))
+    domainEvents = await stopWithRoom(store, interpretation.session, domainEvents);
   // An event that is stored although its session is quiet, such as the end of a recording, belongs to no session.
+  const reported = interpretation.isQuiet ? undefined : interpretation.session;
+  // Only a room with a plan has something to note and to forget.
+  if (plan !== undefined && reported !== undefined) {
+    const stillPresent = presence.countPresent(reported.sid);
+    domainEvents = await keepPlan(store, {
+      session: reported,
+      domainEvents,
+      plan,
+      now,
+      present: stillPresent,
+    });
+  }
+  const ofEgress = await interpretEgress(deps, store, event);
   const recorded = await appender.append(
-    {
-      session: interpretation.isQuiet ? undefined : interpretation.session,
-      roomName: event.room?.name,
-      present,
-      traceparent: event.traceparent,
-    },
-    domainEvents,
+    { session: reported, roomName: event.room?.name, present, traceparent: event.traceparent },
+    [...domainEvents, ...ofEgress].map((one) => orderByCounterpart(one, appender)),
   );
   return recorded ?? interpretation.session;
 }
