@@ -257,20 +257,19 @@ type SweepDeps = {
 const UNUSED_KEPT_MS = 86_400_000;
 
 /**
- * Finds open rooms that have a plan and are not known to have one, because both began at the same moment. Forgets those
- * whose end nobody told.
+ * Finds open rooms that have a plan and are not known to have one, because both began at the same moment. Forgets rooms whose
+ * end was not reported.
  */
 export async function sweepPlannedRooms({ store, clock, findPlan }: SweepDeps): Promise<void> {
-  for (let after: string | undefined; ; ) {
-    const names = await store.plannedRooms.listUnplanned(after, UNPLANNED_PAGE);
+  let names: readonly string[] = [];
+  do {
+    names = await store.plannedRooms.listUnplanned(names.at(-1), UNPLANNED_PAGE);
     const planned: string[] = [];
     for (const name of names) {
       if (nameFault(name) === undefined && (await findPlan(name)) !== undefined)
         planned.push(toSubject({ room: name }));
     }
     if (planned.length > 0) await store.plannedRooms.markDue(planned, clock.now());
-    after = names.at(-1);
-    if (names.length < UNPLANNED_PAGE) break;
-  }
+  } while (names.length === UNPLANNED_PAGE);
   await store.plannedRooms.purge(clock.now() - UNUSED_KEPT_MS);
 }

@@ -131,17 +131,16 @@ function followRows<Row extends Key, Key>(options: RowCacheOptions<Row, Key>): (
     | { all: Map<string, Row> | undefined; change: number; readAt: number; sweptAt: number }
     | undefined;
   const readAll = async (readAt: number): Promise<Rows<Row>> => {
-    // Read first: what changes in the meantime is read again.
+    // The number is read first, so that a row that changes in the meantime is read again.
     const change = await rows.lastChange();
     const now = clock.now();
     const all = new Map<string, Row>();
-    for (let after: Row | undefined; ; ) {
-      const page = await rows.listLasting({ now, after, limit: READ_AT_ONCE });
+    let page: readonly Row[] = [];
+    do {
+      page = await rows.listLasting({ now, after: page.at(-1), limit: READ_AT_ONCE });
       for (const row of page) all.set(toText(row), row);
-      after = page.at(-1);
-      if (page.length < READ_AT_ONCE || all.size > maxRows) break;
       await setImmediate();
-    }
+    } while (page.length === READ_AT_ONCE && all.size <= maxRows);
     known = { all: all.size > maxRows ? undefined : all, change, readAt, sweptAt: readAt };
     return known.all;
   };
