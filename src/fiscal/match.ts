@@ -48,7 +48,7 @@ export type MatchFailure = {
 export type KnownPerson = { readonly [Field in keyof Person]?: Person[Field] | undefined };
 
 /**
- * Whether a code can be that of the person, and if not, which part differs. Omocodia does not count. Only the given data
+ * Returns whether a code can be that of the person, and if not, which part differs. Omocodia does not count. Only the given data
  * are compared; the result says which parts were skipped. Without any data, all fields are faults. A name matches in any
  * way in which the tax office has written it: with transliterated letters or their base letters, without letters with
  * diacritics (many codes made before 2011), with or without names after a comma. A birthplace matches by any place that its
@@ -255,22 +255,8 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   Z105: ['Z155', 'Z156'],
   Z118: ['Z148', 'Z149', 'Z150', 'Z153', 'Z157', 'Z158', 'Z159', 'Z160'],
   Z135: [
-    ...[
-      'Z137',
-      'Z138',
-      'Z139',
-      'Z140',
-      'Z141',
-      'Z142',
-      'Z143',
-      'Z144',
-      'Z145',
-      'Z146',
-      'Z147',
-      'Z151',
-      'Z152',
-    ],
-    ...['Z136', 'Z154', 'Z252', 'Z253', 'Z254', 'Z255', 'Z256', 'Z257', 'Z258', 'Z259'],
+    ...['Z136', 'Z137', 'Z138', 'Z139', 'Z140', 'Z141', 'Z142', 'Z143', 'Z144', 'Z145', 'Z146', 'Z147'],
+    ...['Z151', 'Z152', 'Z154', 'Z252', 'Z253', 'Z254', 'Z255', 'Z256', 'Z257', 'Z258', 'Z259'],
   ],
   Z157: ['Z158', 'Z159', 'Z160'],
   Z158: ['Z160'],
