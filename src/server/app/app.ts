@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import Fastify from 'fastify';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { withTimeout } from '../platform/clock.ts';
 import {
   type AuthenticateRequest,
   type AuthenticationDeps,
@@ -189,6 +190,44 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
     checkHost(request.raw);
     authenticateRequest(request, reply, done);
   });
+}
+
+/** Time for running requests when the service closes. The store closes after them, in what remains of the shutdown. */
+const RUNNING_TIMEOUT_MS = 7_000;
+
+/**
+ * Returns a function that rejects new requests (by the hook `preClose`), waits for the running ones, then closes every
+ * connection. Node counts connections without a complete request as busy, and would leave them open.
+ */
+export function requestCloser(app: FastifyInstance): () => Promise<void> {
+  const settled = countRequests(app.server);
+  return async () => {
+    const closed = app.close();
+    await withTimeout(settled(), RUNNING_TIMEOUT_MS, undefined);
+    app.server.closeAllConnections();
+    await closed;
+  };
+}
+
+/** Returns a function that resolves when no request is running. */
+function countRequests(server: Server): () => Promise<void> {
+  let running = 0;
+  let onSettled = (): void => {};
+  const countDown = (): void => {
+    running -= 1;
+    if (running === 0) onSettled();
+  };
+  server.on('request', (_request, response) => {
+    running += 1;
+    // `once` would allocate a wrapper for each request, and a response closes only once.
+    response.on('close', countDown);
+  });
+  return async () => {
+    if (running === 0) return;
+    await new Promise<void>((resolve) => {
+      onSettled = resolve;
+    });
+  };
 }
 
 /** Returns the path of an absolute URL such as `GET http://host/v1/rooms`, which proxies get (RFC 9112, section 3.2.2). */

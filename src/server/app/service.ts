@@ -29,7 +29,7 @@ import { type FindRoomRecord, markClosing, openRecordCache } from '../rooms/room
 import { type DeleteRoomDeps, deleteMarkedRoom } from '../rooms/rooms.ts';
 import { startUsageSettler } from '../usage/settle-usage.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
-import { buildApp } from './app.ts';
+import { buildApp, requestCloser } from './app.ts';
 import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
@@ -37,7 +37,7 @@ import { findPackageRoot, packageVersion } from './package-root.ts';
 import { DAY_MS, startPurges } from './purges.ts';
 import { createKeyLimits, createRoomsOfKey } from './rooms-of-key.ts';
 import { serviceRoutes } from './routes.ts';
-import { Closers, createBackground, createFailure, requestCloser } from './shutdown.ts';
+import { Closers, createBackground, createFailure } from './shutdown.ts';
 import { prepareKeyOfSecrets, SEALED_SECRETS } from './stored-key.ts';
 
 export type RunningService = {
