@@ -17,6 +17,11 @@ import { openMedia, type Publication } from './room-client/open-media.ts';
 import { playMedia } from './room-client/play-media.ts';
 import { createWavFile, createWavStream, type WavWriter } from './room-client/wav.ts';
 
+/*
+ * A participant without a browser: joins a room with an access token, publishes, listens, and leaves at the end of the
+ * published media, at the signal, or when the media server ends the connection.
+ */
+
 export type RoomVisitOptions = {
   readonly publication: Publication | undefined;
   readonly isLooped: boolean;
@@ -69,11 +74,6 @@ async function openWriter(
   if (typeof target !== 'string') return createWavStream(target, LISTENED_RATE);
   return await createWavFile(target, { sampleRate: LISTENED_RATE, onError });
 }
-
-/*
- * A participant without a browser: joins a room with an access token, publishes, listens, and leaves at the end of the
- * published media, at the signal, or when the media server ends the connection.
- */
 
 type Sdk = typeof import('@livekit/rtc-node');
 

@@ -324,8 +324,11 @@ async function interpretBroadcast(
     observation,
   );
   if (known === undefined) return [];
-  const told = broadcastEvents(recording, known, { isReconciled: false });
-  if (event.type !== 'egress_ended') return told;
+  const domainEvents = broadcastEvents(recording, known, { isReconciled: false });
+  if (event.type !== 'egress_ended') return domainEvents;
   const isCorrection = correctsEnd(recording, egress);
-  return [...told, broadcastEndEvent(known, { isReconciled: false, ...(isCorrection && { isCorrection }) })];
+  return [
+    ...domainEvents,
+    broadcastEndEvent(known, { isReconciled: false, ...(isCorrection && { isCorrection }) }),
+  ];
 }

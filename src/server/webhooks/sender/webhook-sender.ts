@@ -200,15 +200,15 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const statusCode = this.#statusCode;
-    const told = { statusCode, error: error ?? this.#redirect, durationMs };
+    const outcome = { statusCode, error: error ?? this.#redirect, durationMs };
     if (statusCode === null || this.#size === 0) {
-      this.#resolve({ ...told, responseBody: statusCode === null ? null : '' });
+      this.#resolve({ ...outcome, responseBody: statusCode === null ? null : '' });
       return;
     }
     const kept = Buffer.concat(this.#chunks).subarray(0, MAX_BODY_BYTES);
     void decodeBody(kept, this.#coding, MAX_BODY_BYTES).then((text) => {
       // PostgreSQL stores no NUL in text.
-      this.#resolve({ ...told, responseBody: text.replaceAll('\0', '\uFFFD').toWellFormed() });
+      this.#resolve({ ...outcome, responseBody: text.replaceAll('\0', '\uFFFD').toWellFormed() });
     });
   }
 }
