@@ -30,15 +30,10 @@ export function createCsvReader(delimiter: string): CsvReader {
       const lineEnd = rest.indexOf('\n', at);
       const end = lineEnd < 0 && isEnded ? rest.length : lineEnd;
       if (end < 0 || at >= rest.length) break;
-      if (isDropping) {
-        isDropping = false;
-        line += 1;
-        at = end + 1;
-        continue;
-      }
       if (quote >= 0 && quote < at) quote = rest.indexOf('"', at);
-      if (quote < 0 || quote > end) {
-        const raw = withoutCarriageReturn(rest, at, end);
+      if (isDropping || quote < 0 || quote > end) {
+        const raw = isDropping ? '' : withoutCarriageReturn(rest, at, end);
+        isDropping = false;
         if (raw !== '') rows.push({ cells: raw.split(delimiter), line, raw });
         line += 1;
         at = end + 1;
