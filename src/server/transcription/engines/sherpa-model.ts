@@ -268,6 +268,9 @@ const MAX_ENTRY_BYTES = 1024 * 1024;
 
 const MAX_VARINT_BYTES = 10;
 
+/** How a field of protobuf is encoded: the last three bits of its tag. */
+const WIRE = { varint: 0, bits64: 1, bytes: 2, bits32: 5 } as const;
+
 /** Returns the metadata by key. Throws when the file is not ONNX or is cut off. */
 export function readOnnxMetadata(path: string): ReadonlyMap<string, string> {
   const file = openSync(path, 'r');
@@ -286,10 +289,10 @@ function readModel(file: ProtobufFile): ReadonlyMap<string, string> {
   for (let tag = file.varintOrEnd(); tag !== undefined; tag = file.varintOrEnd()) {
     fields += 1;
     const [field, wireType] = [tag >>> 3, tag & 7];
-    if (wireType === 0) file.varint();
-    else if (wireType === 1) file.skip(8);
-    else if (wireType === 5) file.skip(4);
-    else if (wireType === 2) {
+    if (wireType === WIRE.varint) file.varint();
+    else if (wireType === WIRE.bits64) file.skip(8);
+    else if (wireType === WIRE.bits32) file.skip(4);
+    else if (wireType === WIRE.bytes) {
       const length = file.varint();
       if (field !== METADATA_FIELD || length > MAX_ENTRY_BYTES) file.skip(length);
       else addEntry(metadata, file.read(length));
