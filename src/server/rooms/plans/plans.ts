@@ -204,19 +204,25 @@ type PlanAct = { readonly id: string; readonly caller: Caller };
  * a room or prefix that has another plan, and when there are as many plans as there may be; key-limit-reached; room-not-found
  * and plan-not-found for a room, prefix or id that is not the caller's.
  */
-export async function putPlan(
-  { store, clock, keyLimits }: PlanDeps,
-  { id, caller }: PlanAct,
-  put: PlanPut,
-): Promise<SavedPlan> {
+export async function putPlan(deps: PlanDeps, act: PlanAct, put: PlanPut): Promise<SavedPlan> {
   const { room, prefix, ...settings } = put;
   if (room !== undefined && prefix !== undefined)
     throw fieldError('#/prefix', 'must be left out with room: a plan is for a room or for a prefix');
   if (room === undefined && prefix === undefined)
     throw fieldError('#/prefix', 'is required, or room: a plan is for a room or for a prefix');
-  requireRoom(caller, room ?? prefix ?? '');
-  requireStarts(settings, caller);
+  requireRoom(act.caller, room ?? prefix ?? '');
+  requireStarts(settings, act.caller);
   checkPlan(settings);
+  return await savePlan(deps, act, { put, settings });
+}
+
+type PutPlan = { readonly put: PlanPut; readonly settings: PlanSettings };
+
+async function savePlan(
+  { store, clock, keyLimits }: PlanDeps,
+  { id, caller }: PlanAct,
+  { put, settings }: PutPlan,
+): Promise<SavedPlan> {
   const subject = toSubject(put);
   const text = JSON.stringify(sortFields(settings));
   return await store.transaction(async (within) => {
