@@ -32,8 +32,8 @@ export const LIMITS = {
     limit: 61,
     method: RECORDED,
   },
-  webhookFiles: { what: 'files passed by POST /v1/webhooks', goal: 32, limit: 34, method: RECORDED },
-  tokenFiles: { what: 'files passed by POST /v1/token', goal: 22, limit: 24, method: RECORDED },
+  webhookFiles: { what: 'files passed by POST /v1/webhooks', goal: 32, limit: 33, method: RECORDED },
+  tokenFiles: { what: 'files passed by POST /v1/token', goal: 22, limit: 23, method: RECORDED },
   roomsListFiles: { what: 'files passed by rtc rooms list', goal: 34, limit: 35, method: RECORDED },
   cfCheckFiles: { what: 'files passed by rtc cf check', goal: 26, limit: 28, method: RECORDED },
   ofNames: {
