@@ -1,27 +1,14 @@
 import { FlaskConical, KeyRound, Pause, Pencil, Play, Plus, Trash2 } from 'lucide-react';
 import { useLocation } from 'wouter';
-import {
-  ALL_EVENTS,
-  EVENT_TYPES,
-  type EventName,
-  type EventType,
-  findEventType,
-  isEventName,
-} from '../../../contract/event-names.ts';
-import type { Webhook, WebhookOrdering, WebhookWarning } from '../../../contract/webhooks.ts';
+import { EVENT_TYPES, type EventName, type EventType } from '../../../contract/event-names.ts';
+import type { Webhook, WebhookWarning } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { askForDraft } from '../parts/draft-fields.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { Status } from '../parts/status.tsx';
-
-/** The draft of a webhook that the dialogs ask for. No event means all. */
-type Draft = {
-  readonly url: string;
-  readonly events: readonly EventType[];
-  readonly ordering: WebhookOrdering;
-};
+import { type Draft, hasEvent, toDraft, toggleEvent, toUpdate, writeUpdateOptions } from './webhook-draft.ts';
 
 export function CreateWebhook() {
   const initial: Draft = { url: '', events: [], ordering: 'none' };
@@ -34,8 +21,12 @@ export function CreateWebhook() {
         verb: 'Register',
         ...askForDraft({
           initial,
-          writeCommand: ({ url, ...rest }) =>
-            writeCommand('webhooks', 'create', url === '' ? 'URL' : url, ...toOptions(rest)),
+          writeCommand: ({ url, events, ordering }) =>
+            writeCommand(
+              ...['webhooks', 'create', url === '' ? 'URL' : url],
+              ...(events.length === 0 ? [] : ['--events', events.join(',')]),
+              ordering === 'room' ? '--ordered' : undefined,
+            ),
           fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
           run: async ({ url, events, ordering }) => {
             const chosen = events.length === 0 ? {} : { events: [...events] };
@@ -57,11 +48,7 @@ export function CreateWebhook() {
 
 /** Changes where events go, which ones, and their order. */
 function EditButton({ webhook }: { readonly webhook: Webhook }) {
-  const initial: Draft = {
-    url: webhook.url,
-    events: webhook.events.flatMap((name) => (isEventName(name) ? (findEventType(name) ?? []) : [])),
-    ordering: webhook.ordering,
-  };
+  const initial = toDraft(webhook);
   return (
     <ChangeButton
       change={() => ({
@@ -70,16 +57,11 @@ function EditButton({ webhook }: { readonly webhook: Webhook }) {
         verb: 'Save',
         ...askForDraft({
           initial,
-          writeCommand: ({ url, ...rest }) =>
-            writeCommand('webhooks', 'update', webhook.id, url, ...toOptions(rest, '--unordered')),
+          writeCommand: (draft) =>
+            writeCommand('webhooks', 'update', webhook.id, draft.url, ...writeUpdateOptions(draft, initial)),
           fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
-          run: async ({ url, events, ordering }) => {
-            const chosen: EventName[] = events.length === 0 ? [ALL_EVENTS] : [...events];
-            const { warnings = [] } = await client.webhooks.update(webhook.id, {
-              url,
-              ordering,
-              events: chosen,
-            });
+          run: async (draft) => {
+            const { warnings = [] } = await client.webhooks.update(webhook.id, toUpdate(draft, initial));
             return warnings.length === 0 ? undefined : <Warnings warnings={warnings} />;
           },
         }),
@@ -88,16 +70,6 @@ function EditButton({ webhook }: { readonly webhook: Webhook }) {
       <Pencil aria-hidden /> Edit
     </ChangeButton>
   );
-}
-
-function toOptions(
-  { events, ordering }: Omit<Draft, 'url'>,
-  unordered?: string,
-): readonly (string | undefined)[] {
-  return [
-    ...(events.length === 0 ? [] : ['--events', events.join(',')]),
-    ordering === 'room' ? '--ordered' : unordered,
-  ];
 }
 
 type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial<Draft>) => void };
@@ -114,14 +86,7 @@ function WebhookFields({ draft: { url, events, ordering }, onChange: change }: F
           onChange={(event) => change({ url: event.target.value })}
         />
       </label>
-      <EventChoices
-        chosen={events}
-        onToggle={(name) =>
-          change({
-            events: events.includes(name) ? events.filter((other) => other !== name) : [...events, name],
-          })
-        }
-      />
+      <EventChoices chosen={events} onToggle={(type) => change({ events: toggleEvent(events, type) })} />
       <fieldset className="choices">
         <legend>Order</legend>
         <label>
@@ -146,18 +111,18 @@ function Warnings({ warnings }: { readonly warnings: readonly WebhookWarning[] }
 }
 
 type ChoicesProps = {
-  readonly chosen: readonly EventType[];
-  readonly onToggle: (name: EventType) => void;
+  readonly chosen: readonly EventName[];
+  readonly onToggle: (type: EventType) => void;
 };
 
 function EventChoices({ chosen, onToggle }: ChoicesProps) {
   return (
     <fieldset className="choices">
       <legend>Events; none for all</legend>
-      {EVENT_TYPES.map((name) => (
-        <label key={name}>
-          <input type="checkbox" checked={chosen.includes(name)} onChange={() => onToggle(name)} />
-          {name}
+      {EVENT_TYPES.map((type) => (
+        <label key={type}>
+          <input type="checkbox" checked={hasEvent(chosen, type)} onChange={() => onToggle(type)} />
+          {type}
         </label>
       ))}
     </fieldset>
@@ -237,6 +202,7 @@ function RotateButton({ webhook: { id } }: { readonly webhook: Webhook }) {
         isDestructive: true,
         command: writeCommand('webhooks', 'rotate', id),
         run: async () => {
+          // The service takes a secret in a PUT, and does not make one.
           const secret = newSecret();
           await client.webhooks.put(id, { secret });
           return <Secret secret={secret} />;
