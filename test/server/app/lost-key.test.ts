@@ -103,6 +103,12 @@ describe('a start without the key file', () => {
     await expect(start()).rejects.toThrow(`${keyFile} is missing`);
   });
 
+  it('is refused while the database holds a secret and the journal of a writer that was killed', async () => {
+    await loseKeyAfter(createWebhook);
+    await leaveJournal(join(dataDir, 'rtc.sqlite'));
+    await expect(start()).rejects.toThrow(`${keyFile} is missing`);
+  });
+
   it('goes on when the loss is accepted, says so, and needs no acceptance again', async () => {
     await loseKeyAfter(createWebhook);
     expect(await start({ isNewKeyAccepted: true })).toContainEqual({
@@ -128,3 +134,14 @@ describe('a start without the key file', () => {
     await requireKeyOfSecrets(config({ ENCRYPTION_KEY: key.toString().trim() }));
   });
 });
+
+/** Leaves the files as a writer leaves them that is killed between two statements of a transaction. */
+async function leaveJournal(path: string): Promise<void> {
+  const files = [path, `${path}-journal`];
+  const database = new DatabaseSync(path);
+  // Without `synchronous` SQLite completes the header of the journal at once.
+  database.exec('pragma journal_mode = delete; pragma synchronous = off; begin; delete from webhooks');
+  const killed = await Promise.all(files.map((file) => readFile(file)));
+  database.close();
+  await Promise.all(files.map((file, index) => writeFile(file, killed[index] ?? '')));
+}

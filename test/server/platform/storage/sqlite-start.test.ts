@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkSqliteFile } from '../../../../src/server/platform/storage/sqlite/file.ts';
 import { asNobody } from '../../../support/as-nobody.ts';
 import { startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
@@ -162,6 +163,15 @@ describe('opening a SQLite file', () => {
     await chmod(folder, 0o555);
     expect(await asNobody(catchRefusal)).toContain('its folder cannot be written');
     await chmod(folder, 0o700);
+  });
+
+  it('names the path when a part of it, which should be a folder, is a file', async () => {
+    await writeFile(path, '');
+    const below = join(path, 'data');
+    const check = checkSqliteFile(join(below, 'store.sqlite'), []);
+    expect((await expectUnavailable(check, { retryable: false })).message).toContain(
+      `${below} cannot be looked up (ENOTDIR)`,
+    );
   });
 
   it('rejects a folder that it may not create', async () => {

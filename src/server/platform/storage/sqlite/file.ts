@@ -135,34 +135,47 @@ async function readUnchanged<Result>(
   path: string,
   read: (database: DatabaseSync) => Result,
 ): Promise<Result | undefined> {
-  // A crash right after creation leaves a rollback journal, and only opening for writing can roll it back.
-  if (await exists(`${path}-journal`)) return undefined;
-  const readAt = (location: string | URL): Result => {
-    const database = new DatabaseSync(location, READ_ONLY);
-    try {
-      return read(database);
-    } finally {
-      database.close();
-    }
-  };
-  if (await exists(`${path}-wal`)) return readAt(path);
+  if (await needsRollback(path)) return undefined;
+  if (await exists(`${path}-wal`)) return readAt(path, read, READ_ONLY);
   try {
     // Without a log no process has the database open, and `immutable` keeps SQLite from creating files beside it.
-    return readAt(new URL(`${pathToFileURL(path).href}?immutable=1`));
+    return readAt(new URL(`${pathToFileURL(path).href}?immutable=1`), read, READ_ONLY);
   } catch (error) {
     // Another process may have opened the file in the meantime, so that it was read during a write.
     if (!(await exists(`${path}-wal`))) throw error;
-    return readAt(path);
+    return readAt(path, read, READ_ONLY);
   }
 }
 
-/** A column of a table, by their names in the database. */
-/** `like` is a pattern of SQL, for a column that also has values of another kind. */
+/** A crash right after creation leaves a rollback journal, and only opening for writing can roll it back. */
+async function needsRollback(path: string): Promise<boolean> {
+  return await exists(`${path}-journal`);
+}
+
+type Access = { readonly readOnly: boolean; readonly timeout: number };
+
+function readAt<Result>(
+  location: string | URL,
+  read: (database: DatabaseSync) => Result,
+  access: Access,
+): Result {
+  const database = new DatabaseSync(location, access);
+  try {
+    return read(database);
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * A column of a table, by their names in the database. `like` is a pattern of SQL, for a column that also has values of
+ * another kind.
+ */
 export type Column = { readonly table: string; readonly column: string; readonly like?: string | undefined };
 
 /**
- * Whether a row has a value in one of the columns. Changes nothing. An empty file has no rows, and neither has a table that
- * an older version did not make.
+ * Returns whether a row has a value in one of the columns. Changes nothing, except that it rolls back what a crash has left
+ * unfinished. An empty file has no rows, and neither has a table that an older version did not make.
  *
  * @throws ServiceError as prepareSqliteFile.
  */
@@ -173,20 +186,23 @@ export async function hasAnyValue(
 ): Promise<boolean> {
   await inspectFile(path, migrations);
   if ((await stat(path)).size === 0) return false;
-  const isFound = await readUnchanged(path, (database) => {
-    const tables = column(database, "select name from sqlite_schema where type = 'table'");
-    return columns.some((one) => {
-      if (!tables.includes(one.table)) return false;
-      const isWanted = one.like === undefined ? 'is not null' : `like '${one.like}'`;
+  const search = (database: DatabaseSync): boolean => {
+    const tables = readValues(database, TABLE_NAMES);
+    return columns.some(({ table, column, like }) => {
+      if (!tables.includes(table)) return false;
+      const isWanted = like === undefined ? 'is not null' : `like '${like}'`;
       return (
-        column(database, `select 1 from "${one.table}" where "${one.column}" ${isWanted} limit 1`).length > 0
+        readValues(database, `select 1 from "${table}" where "${column}" ${isWanted} limit 1`).length > 0
       );
     });
-  });
-  return isFound ?? false;
+  };
+  return (await readUnchanged(path, search)) ?? readAt(path, search, READ_AND_ROLL_BACK);
 }
 
-const READ_ONLY = { readOnly: true, timeout: LOCK_TIMEOUT_MS } as const;
+const TABLE_NAMES = "select name from sqlite_schema where type = 'table'";
+
+const READ_ONLY: Access = { readOnly: true, timeout: LOCK_TIMEOUT_MS };
+const READ_AND_ROLL_BACK: Access = { readOnly: false, timeout: LOCK_TIMEOUT_MS };
 
 type InspectedFile = {
   readonly path: string;
@@ -198,7 +214,7 @@ function inspectContent(database: DatabaseSync, { path, size, migrations }: Insp
   try {
     const damage = firstDamage(database, size);
     if (damage !== undefined) throw toDamageError(path, damage);
-    const tables = column(database, "select name from sqlite_schema where type = 'table'");
+    const tables = readValues(database, TABLE_NAMES);
     if (tables.length === 0) return;
     if (!tables.includes('rtcMigrations')) {
       throw fileError(path, {
@@ -206,7 +222,8 @@ function inspectContent(database: DatabaseSync, { path, size, migrations }: Insp
         hint: 'set DATA_DIR to another folder',
       });
     }
-    const applied = column(database, 'select name from rtcMigrations order by name');
+    const applied = readValues(database, 'select name from rtcMigrations order by name');
+    // Throws for the database of a newer version.
     findPending(migrations, applied, `SQLite (${path})`);
   } catch (error) {
     throw isDamage(error) ? toDamageError(path, readErrorCode(error), error) : error;
@@ -216,11 +233,12 @@ function inspectContent(database: DatabaseSync, { path, size, migrations }: Insp
 /** Returns the first damage that SQLite finds. In a large file it checks only the schema. */
 function firstDamage(database: DatabaseSync, size: number): string | undefined {
   const check = size <= FULL_CHECK_BYTES ? 'pragma quick_check(1)' : 'pragma quick_check(sqlite_schema)';
-  const [finding] = column(database, check);
+  const [finding] = readValues(database, check);
   return finding === 'ok' ? undefined : finding?.replace('*** in database main ***', '').trim();
 }
 
-function column(database: DatabaseSync, sql: string): readonly string[] {
+/** Returns the values of all rows, one after the other. */
+function readValues(database: DatabaseSync, sql: string): readonly string[] {
   return database
     .prepare(sql)
     .all()
@@ -243,7 +261,11 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (readErrorCode(error) === 'ENOENT') return false;
-    throw error;
+    throw fileError(path, {
+      reason: `cannot be looked up (${readErrorCode(error)})`,
+      hint: 'correct the permissions above it, or set DATA_DIR',
+      cause: error,
+    });
   }
 }
 
