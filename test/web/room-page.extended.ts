@@ -81,6 +81,11 @@ describe('a room in a real browser', () => {
     await second.getByRole('button', { name: 'Chat' }).click();
     await second.getByRole('textbox', { name: 'Message' }).fill('Good morning');
     await second.keyboard.press('Enter');
+    await second.evaluate("RTCDataChannel.prototype.send = () => { throw new Error('cannot be sent'); }");
+    await second.getByRole('textbox', { name: 'Message' }).fill('How are you?');
+    await second.keyboard.press('Enter');
+    await second.getByRole('alert').getByText('cannot be sent').waitFor();
+    expect(await second.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('How are you?');
     await first.bringToFront();
     await first.getByRole('button', { name: 'Chat 1 unread' }).click();
     await first.getByText('Good morning').waitFor();
@@ -301,6 +306,8 @@ describe('a room in a real browser', () => {
     await first.getByLabel('Invite a').selectOption('viewer');
     await first.getByRole('button', { name: 'Copy link' }).click();
     const guestLink = await first.getByRole('textbox', { name: 'Link' }).inputValue();
+    await first.getByLabel('Invite a').selectOption('moderator');
+    await first.getByRole('textbox', { name: 'Link' }).waitFor({ state: 'detached' });
     const second = await window.newPage();
     await second.goto(guestLink);
     await second.getByText('You watch and listen.').waitFor();

@@ -27,12 +27,13 @@ export function initials(name: string): string {
     .toUpperCase();
 }
 
+/** Degrees on the circle of colours, without those in which white letters are hard to read. */
 const HUES = [212, 262, 312, 342, 22, 152, 182, 232];
 
 /** A colour that stays the same for an identity, dark enough for white letters. */
 export function personColour(identity: string): string {
-  const sum = [...identity].reduce((total, letter) => (total * 31 + (letter.codePointAt(0) ?? 0)) % 9973, 7);
-  return `hsl(${HUES[sum % HUES.length]} 45% 34%)`;
+  const hash = [...identity].reduce((total, letter) => (total * 31 + (letter.codePointAt(0) ?? 0)) % 9973, 7);
+  return `hsl(${HUES[hash % HUES.length]} 45% 34%)`;
 }
 
 type Props = {
@@ -159,13 +160,14 @@ async function muteMicrophone(invitation: Invitation, { identity, audioTrackPubl
 /** A link for another person, with a code for the camera of a phone. */
 function Invite({ invitation, roles, onError }: Props & { readonly roles: readonly Role[] }) {
   const [role, setRole] = useState<string>(roles[0] ?? '');
-  const [invite, setInvite] = useState<InviteLink & { readonly picture: string }>();
+  const [invite, setInvite] = useState<InviteLink & { readonly role: string; readonly picture: string }>();
   const [isCopied, setCopied] = useState(false);
   const make = async (): Promise<void> => {
+    onError(undefined);
     try {
       const [made, { renderSVG }] = await Promise.all([createInvite(invitation, role), import('uqr')]);
       setCopied(await copyText(made.link));
-      setInvite({ ...made, picture: `data:image/svg+xml,${encodeURIComponent(renderSVG(made.link))}` });
+      setInvite({ ...made, role, picture: `data:image/svg+xml,${encodeURIComponent(renderSVG(made.link))}` });
     } catch (reason) {
       onError(describeFailure(reason));
     }
@@ -183,7 +185,7 @@ function Invite({ invitation, roles, onError }: Props & { readonly roles: readon
       <button type="button" className="button" onClick={() => void make()}>
         Copy link
       </button>
-      {invite !== undefined && (
+      {invite?.role === role && (
         <div className="link">
           <p role="status">
             {isCopied ? 'Copied. ' : ''}

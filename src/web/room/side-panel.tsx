@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { People, showName } from './people.tsx';
 import type { Invitation } from './session.ts';
 import { WaitingList, type WaitingPeople } from './waiting-people.tsx';
+import { describeFailure } from './words.ts';
 
 export type PanelTab = 'people' | 'chat' | 'waiting';
 
@@ -59,7 +60,9 @@ export function SidePanel({ invitation, tab, messages, waiting, onTab, onError }
       </div>
       <div className="panel-content" role="tabpanel" id="panel-content" aria-labelledby={`tab-${tab}`}>
         {tab === 'people' && <People invitation={invitation} onError={onError} />}
-        {tab === 'chat' && <Chat messages={messages} canWrite={invitation.role !== 'viewer'} />}
+        {tab === 'chat' && (
+          <Chat messages={messages} canWrite={invitation.role !== 'viewer'} onError={onError} />
+        )}
         {tab === 'waiting' && <WaitingList people={waiting} />}
       </div>
     </aside>
@@ -88,11 +91,14 @@ function Tabs({ tab, messages, waiting, onTab }: Pick<Props, 'tab' | 'messages' 
   );
 }
 
+/** Characters of one message. */
 const MAX_LENGTH = 2_000;
 /** Other programs can send any number of messages, of any length. A page that showed them all would no longer respond. */
 const MOST_SHOWN = 200;
 
-function Chat({ messages, canWrite }: { readonly messages: Messages; readonly canWrite: boolean }) {
+type ChatProps = Pick<Props, 'messages' | 'onError'> & { readonly canWrite: boolean };
+
+function Chat({ messages, canWrite, onError }: ChatProps) {
   const end = useRef<HTMLLIElement>(null);
   const [text, setText] = useState('');
   // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the newest message
@@ -101,9 +107,14 @@ function Chat({ messages, canWrite }: { readonly messages: Messages; readonly ca
   }, [messages.list.length]);
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    if (text.trim() === '') return;
-    void messages.send?.(text);
+    if (text.trim() === '' || messages.send === undefined) return;
+    onError(undefined);
     setText('');
+    messages.send(text).catch((reason: unknown) => {
+      onError(describeFailure(reason));
+      // The message can be sent again, unless another one was begun meanwhile.
+      setText((begun) => (begun === '' ? text : begun));
+    });
   };
   return (
     <div className="chat">
