@@ -37,12 +37,12 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   await flushOutput(io);
   const streamError = pipe.streamError();
   if (streamError === undefined) return code;
-  if (streamError.code === 'EPIPE') return EXIT.success;
+  if (streamError.code === 'EPIPE') return code === EXIT.cancelled ? EXIT.success : code;
   const { reportError } = await import('./framework/report-error.ts');
   return reportError(io, { error: streamError, argv });
 }
 
-/** An error of the last write is an event of a later turn. */
+/** Waits until an error of the last write, which is an event of a later turn, has been seen. */
 async function flushOutput(io: Io): Promise<void> {
   await new Promise<void>((resolve) => io.stdout.write('', () => setImmediate(resolve)));
 }
@@ -87,7 +87,7 @@ function unknownCommand(noun: string): Error {
 }
 
 /**
- * A reader that closes its pipe (`rtc rooms list | head -1`) is no error: the command is stopped and the exit code is 0.
+ * A reader that closes its pipe (`rtc rooms list | head -1`) is no error: the command is stopped, and its exit code is then 0.
  * Without a listener the error would end the process. A full disk is reported like any other error.
  */
 function watchPipes(io: Io): { readonly io: Io; streamError(): NodeJS.ErrnoException | undefined } {
@@ -190,6 +190,7 @@ async function watchReader(io: Io): Promise<ReaderWatch | undefined> {
 /** Returns whether a response without the service's mark lacks the shape that the command expects. */
 function isOfAnotherService({ unmarked }: SeenResponses, result: Result, fields: Fields): boolean {
   if (unmarked === undefined) return false;
+  // A command whose result is only that it is done expects 204 without content.
   if (result.kind === 'done') return unmarked.status !== 204;
   if (result.kind !== 'record' || fields === 'of-response') return false;
   return !listFields(result.response).some((field) => fields.includes(field));
@@ -200,6 +201,10 @@ async function notThisService({ responses }: Context): Promise<Error> {
   return module.notThisService(responses);
 }
 
+/**
+ * Prints the result. If --json names a field that the response lacks, a command that has changed something prints its whole
+ * result before the error, because what was made, such as a secret, can perhaps not be read again.
+ */
 async function print(terminal: Terminal, result: Result, fields: Fields): Promise<void> {
   if (fields !== 'of-response' || !('response' in result)) return printResult(terminal, result);
   try {
@@ -258,7 +263,7 @@ type Call = Pick<Context, 'command' | 'argv' | 'flags' | 'writeHelp'>;
 function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
   let settings: Promise<Settings> | undefined;
   let client: Promise<RtcClient> | undefined;
-  let looking: Promise<RtcClient> | undefined;
+  let readOnlyClient: Promise<RtcClient> | undefined;
   const context: Context = {
     io,
     terminal,
@@ -276,15 +281,16 @@ function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
       return client;
     },
     readOnlyClient: () => {
+      // With --curl the ordinary client prints its first request in place of sending it, so what is only looked up needs another.
       if (!call.flags.isCurl) return context.client();
-      looking ??= import('./connection/connect.ts').then((module) => module.connectReadOnly(context));
-      return looking;
+      readOnlyClient ??= import('./connection/connect.ts').then((module) => module.connectReadOnly(context));
+      return readOnlyClient;
     },
   };
   return {
     context,
     close: async () => {
-      for (const opening of [client, looking]) {
+      for (const opening of [client, readOnlyClient]) {
         // The error of a client that could not be created was reported already.
         const opened = await opening?.catch(() => undefined);
         await opened?.close();
@@ -352,7 +358,7 @@ async function toError(failure: ParseFailure): Promise<Error> {
 
 /**
  * `--json` may be used alone or with fields, so commander reads `get --json demo` as fields. When an argument is missing and
- * the word after --json is no field list, the word was the argument: --json moves to the end.
+ * the word after --json is no field list, the word was the argument: --json moves to the end of the options.
  */
 function reinterpretJsonValue(invocation: Invocation, argv: readonly string[]): string[] | undefined {
   const { json } = invocation.common;
@@ -362,7 +368,10 @@ function reinterpretJsonValue(invocation: Invocation, argv: readonly string[]): 
   );
   const at = argv.indexOf('--json');
   if (!isMissing || at === -1) return undefined;
-  return [...argv.slice(0, at), ...argv.slice(at + 1), '--json'];
+  const others = argv.toSpliced(at, 1);
+  // After `--` it would be an argument.
+  const end = others.includes('--') ? others.indexOf('--') : others.length;
+  return others.toSpliced(end, 0, '--json');
 }
 
 function isEmpty(word: Word): boolean {

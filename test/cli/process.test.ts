@@ -317,4 +317,10 @@ describe('the launcher', () => {
     const [code] = (await once(child, 'close')) as [number];
     expect(code).toBe(0);
   });
+
+  it('keeps the exit code of its result when nobody reads it', async () => {
+    const check = `"${process.execPath}" "${LAUNCHER}" cf check RSSMRA20A01L746X`;
+    const child = spawn('bash', ['-c', `${check} | true; exit \${PIPESTATUS[0]}`], { stdio: 'inherit' });
+    expect(await once(child, 'close')).toEqual([7, null]);
+  });
 });

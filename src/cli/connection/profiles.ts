@@ -21,7 +21,7 @@ export type Profile = {
   readonly apiSecretFile?: string;
   /** The data folder of the `rtc dev` that keeps this profile. */
   readonly devDataDir?: string;
-  /** Whether the service needs care, such as that of production. */
+  /** Whether the service needs care, such as one in production: changes are confirmed by typing the name of the profile. */
   readonly isProtected?: boolean;
 };
 
@@ -71,8 +71,8 @@ async function readPrivately(path: string, platform: string): Promise<string | u
   try {
     // Windows has no file modes: a profile directory there belongs to the user.
     if (platform !== 'win32') {
-      await refuseLooseMode(dirname(path), DIRECTORY_MODE);
-      await refuseLooseMode(path, FILE_MODE);
+      await requirePrivate(dirname(path), DIRECTORY_MODE);
+      await requirePrivate(path, FILE_MODE);
     }
     return decodeText(await readFile(path), path);
   } catch (cause) {
@@ -82,13 +82,13 @@ async function readPrivately(path: string, platform: string): Promise<string | u
   }
 }
 
-async function refuseLooseMode(path: string, allowed: number): Promise<void> {
+async function requirePrivate(path: string, recommendedMode: number): Promise<void> {
   const mode = (await stat(path)).mode & 0o777;
-  if ((mode & ~allowed) === 0) return;
+  if ((mode & 0o077) === 0) return;
   throw new CliError(
     EXIT.failure,
     `${path} contains secrets, and its mode ${mode.toString(8).padStart(4, '0')} lets other users read it`,
-    `run: chmod ${allowed.toString(8)} ${shellQuote(path)}`,
+    `run: chmod ${recommendedMode.toString(8)} ${shellQuote(path)}`,
   );
 }
 

@@ -133,6 +133,12 @@ describe('a profile', () => {
     expect(stderr).toContain(`chmod ${what === 'file' ? '600' : '700'} ${path}`);
   });
 
+  it.each([0o700, 0o400])('in a file of mode %o, which nobody else may read, is used', async (mode) => {
+    await addProfile('one', 'key');
+    await chmod(config, mode);
+    expect((await rtc('profile list')).code).toBe(0);
+  });
+
   it('in a folder with a space in its name is refused with a command that a shell accepts', async () => {
     const env = { XDG_CONFIG_HOME: join(home, 'my config') };
     const path = join(env.XDG_CONFIG_HOME, 'rtc', 'config.json');

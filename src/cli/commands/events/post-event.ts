@@ -16,12 +16,15 @@ import {
 
 /** Time limit of the service's own deliveries. */
 const TIMEOUT_MS = 10_000;
+/** Shorter than the time limit, so that a host without a connection is told from a receiver that takes too long. */
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Bytes of a response that are kept: enough to see the error. */
 const MAX_TEXT_BYTES = 4096;
 
 /**
  * The outcome at a receiver: `down` when there was no connection, so that it cannot have received the event; `broken` when
- * the connection ended without a response, as in a restart; `failed` when another attempt would not help.
+ * the connection ended without a response, as in a restart; `failed` for all else, such as no response in time, which the
+ * receiver may have acted on.
  */
 export type PostOutcome =
   | {
@@ -50,9 +53,10 @@ type PosterSettings = {
   readonly skipVerify?: boolean | undefined;
 };
 
-/** Posts events to a receiver like the service: both signatures, no redirects, 10 s. */
+/** Posts events to a receiver as the service does: with both signatures, without following redirects, for 10 s at most. */
 export function createEventPoster({ userAgent, skipVerify = false }: PosterSettings): EventPoster {
-  const connect = buildConnector({ timeout: TIMEOUT_MS, rejectUnauthorized: !skipVerify });
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized: !skipVerify });
+  // undici takes a response with 100 Continue, which some servers send unasked, for an error.
   const agent = new Agent({ connect: acceptContinue(connect) });
   return {
     post: (post, signal) => send(agent, { ...post, userAgent }, signal),
@@ -66,7 +70,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<PostOutcome> {
   const body = JSON.stringify(post.event);
-  const limits = AbortSignal.timeout(TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await agent.request({
       origin: url.origin,
@@ -74,7 +78,7 @@ async function send(
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...signHeaders(post, body) },
       body,
-      signal: AbortSignal.any([signal, limits]),
+      signal: AbortSignal.any([signal, timeout]),
     });
     const { statusCode, headers } = response;
     const location = Array.isArray(headers.location) ? headers.location[0] : headers.location;
@@ -86,7 +90,7 @@ async function send(
     };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (limits.aborted) return { kind: 'failed', reason: `no response within ${TIMEOUT_MS / 1000} s` };
+    if (timeout.aborted) return { kind: 'failed', reason: `no response within ${TIMEOUT_MS / 1000} s` };
     return explainFault(readCode(error), error);
   }
 }
