@@ -247,7 +247,7 @@ const match = defineCommand({
     const rules = toRules(context, { ...input, strict: false });
     const { isManyPeople } = await import('./people/person-input.ts');
     const { matchMany, matchOne } = await import('./people/match-people.ts');
-    // The code is a separate argument; the rest is read like that of generate.
+    // The code is a separate argument; the rest is read as generate reads it.
     const source = { ...input, language: rules.language, input: input.code === '-' ? '-' : undefined };
     return isManyPeople(source) ? matchMany(context, source, rules) : matchOne(context, source, rules);
   },

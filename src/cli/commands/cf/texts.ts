@@ -18,7 +18,7 @@ export type AddedColumn =
   | 'warning'
   | 'reason';
 
-/** Messages of these commands, beside those of the library. */
+/** Messages of these commands, beside the messages of the library. */
 type Texts = PersonTexts & {
   readonly noCode: string;
   readonly invalidCode: string;

@@ -27,14 +27,14 @@ export function isCodeHeader(column: string | undefined): (cells: readonly strin
  */
 export function findCodeColumn(
   { terminal }: Context,
-  { header, looked, describe }: TableHead,
+  { header, headless, describe }: TableHead,
   { column, language }: Pick<ManyCodes, 'column' | 'language'>,
 ): number {
   if (column !== undefined) {
-    return columnIndex(column, isNumber(column) ? undefined : ((header ?? looked[0])?.cells ?? []));
+    return columnIndex(column, isNumber(column) ? undefined : ((header ?? headless[0])?.cells ?? []));
   }
   if (header === undefined) {
-    if (looked.every(({ cells }) => cells.length <= 1)) return 0;
+    if (headless.every(({ cells }) => cells.length <= 1)) return 0;
     throw bilingualError(
       [
         'no column is called codice fiscale',
@@ -63,7 +63,7 @@ function columnIndex(column: string, header: readonly string[] | undefined): num
   if (header === undefined) return Number(column) - 1;
   const at = indexOfName(header, column);
   if (at !== -1) return at;
-  // The first row may be that of a person, so it is not shown.
+  // The first row may be about a person, so it is not shown.
   throw bilingualError(
     [
       `no column of the first row has the name ${JSON.stringify(column)}`,

@@ -8,13 +8,8 @@ import { TEXTS } from '../texts.ts';
 import type { Batch } from './batch.ts';
 import type { StreamSource } from './stream-source.ts';
 
-/** The rows before the data of a table. */
-export type TableHead = {
-  /** Titles above the header. */
-  readonly above: readonly Row[];
-  readonly header: Row | undefined;
-  /** The first rows, when none of them is a header. */
-  readonly looked: readonly Row[];
+/** The rows at the beginning of a table, and what is known of it before its data. */
+export type TableHead = Omit<HeadedRows, 'batches'> & {
   readonly delimiter: string;
   readonly describe: () => string;
 };
@@ -47,19 +42,20 @@ export async function eachTableRow(
     }
   }
   await batch.pause();
-  // Letters with accents may have occurred late.
+  // The encoding is known at the first letter with an accent, which may have come after the description above.
   if (table.describe() !== described)
     printStatus(context.terminal, TEXTS[work.language].readAs(table.describe()));
 }
 
 /** The row that names the columns, and the rows before and after it. */
-export type HeadedRows = {
+type HeadedRows = {
   /** Rows before the header, such as titles. */
   readonly above: readonly Row[];
   /** Undefined when no row names the columns. */
   readonly header: Row | undefined;
-  /** The first rows, when none of them is a header. */
-  readonly looked: readonly Row[];
+  /** The first rows of a table without a header; they are data too. */
+  readonly headless: readonly Row[];
+  /** The data. */
   readonly batches: AsyncIterable<readonly Row[]>;
 };
 
@@ -79,14 +75,15 @@ async function splitHeader(
     for (const row of next.value) beginning.push(row);
   }
   const at = beginning.slice(0, ROWS_LOOKED_AT).findIndex(({ cells }) => isHeader(cells));
+  const header = at < 0 ? undefined : beginning[at];
   const data = async function* (): AsyncGenerator<readonly Row[]> {
     yield beginning.slice(at + 1);
     yield* { [Symbol.asyncIterator]: () => rest };
   };
   return {
-    above: at < 0 ? [] : beginning.slice(0, at),
-    header: beginning[at],
-    looked: at < 0 ? beginning.slice(0, ROWS_LOOKED_AT) : [],
+    above: header === undefined ? [] : beginning.slice(0, at),
+    header,
+    headless: header === undefined ? beginning.slice(0, ROWS_LOOKED_AT) : [],
     batches: data(),
   };
 }
@@ -201,6 +198,10 @@ function createTextReader(): TextReader {
       const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       held = new Uint8Array(0);
       if (decoder === undefined) {
+        if (isFirst && bytes.length < MARK_BYTES) {
+          held = bytes.slice();
+          return '';
+        }
         const marked = isFirst ? encodingOfMark(bytes) : undefined;
         isFirst = false;
         if (marked === undefined && isAscii(bytes)) return asciiText(bytes);
@@ -218,7 +219,7 @@ function createTextReader(): TextReader {
     end: () => {
       if (decoder !== undefined) return decoder.decode();
       if (held.length === 0) return '';
-      encoding = 'Windows-1252';
+      if (!isUtf8(held)) encoding = 'Windows-1252';
       return new TextDecoder(encoding).decode(held);
     },
     encoding: () => encoding,
@@ -228,6 +229,9 @@ function createTextReader(): TextReader {
 function asciiText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
+
+/** Length of a byte order mark of UTF-16. */
+const MARK_BYTES = 2;
 
 function encodingOfMark([first, second]: Uint8Array): Encoding | undefined {
   if (first === 0xff && second === 0xfe) return 'UTF-16LE';

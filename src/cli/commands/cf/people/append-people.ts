@@ -32,7 +32,7 @@ export function appendGenerated(context: Context, input: TableInput, rules: Rule
   });
 }
 
-/** Writes every row of the input with whether its code is that of its person, and the differences. */
+/** Writes every row of the input with whether its code belongs to its person, and the differences. */
 export function appendMatches(context: Context, input: TableInput, rules: Rules): Promise<Result> {
   const texts = TEXTS[rules.language];
   return append(context, input, {

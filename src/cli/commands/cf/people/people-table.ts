@@ -28,10 +28,10 @@ function missingFor(purpose: Purpose, cells: readonly string[]): readonly string
  */
 export function readPeople(
   { terminal }: Context,
-  { header, looked, describe }: TableHead,
+  { header, headless, describe }: TableHead,
   { language, purpose }: Rules & { readonly purpose: Purpose },
 ): (row: Row) => PersonRecord {
-  if (header === undefined) throw missingColumns(missingFor(purpose, looked[0]?.cells ?? []));
+  if (header === undefined) throw missingColumns(missingFor(purpose, headless[0]?.cells ?? []));
   const columns = findColumns(header.cells);
   const { indexOf } = columns;
   const understood = [...indexOf].map(
@@ -61,7 +61,7 @@ const FIRST_DAY_MS = Date.UTC(1899, 11, 30);
 const MOST_DAYS = 60_000;
 
 function missingColumns(missing: readonly string[]): Error {
-  // The first row may be that of a person, so it is not shown.
+  // The first row may be about a person, so it is not shown.
   return bilingualError(
     [
       `the first row names no column for ${missing.join(', ')}`,
