@@ -36,14 +36,14 @@ export type Validate = (value: unknown) => unknown;
 export function compileValidator(schema: TSchema, place: Place): Validate {
   setUpValidator();
   const validator = Compile(schema);
-  const setLongValuesAside = createSetLongValuesAside(schema);
+  const limited = listLimitedProperties(schema);
   const prepare = (value: unknown): unknown => {
     if (place === 'query') return convertQuery(schema, value);
     return place === 'body' ? withoutNulls(schema, value) : value;
   };
   return (value) => {
     const given = prepare(value);
-    const { errors, rest } = setLongValuesAside(given);
+    const { errors, rest } = separateLongValues(limited, given);
     if (errors.length === 0 && validator.Check(given)) return given;
     throw invalidRequest(place, [...errors, ...(validator.Errors(rest) as readonly SchemaError[])], given);
   };
@@ -137,12 +137,21 @@ function summary(place: Place, errors: readonly FieldError[], count: number): st
 function fieldError(place: Place, path: string, detail: string): FieldError {
   if (place !== 'body')
     return { parameter: unescapePointer(path.slice(1)).slice(0, MAX_POINTER_LENGTH), detail };
-  const fragment = path.split('/').map(encodePointerPart).join('/');
-  return { pointer: `#${fragment.slice(0, MAX_POINTER_LENGTH)}`, detail };
+  return { pointer: encodePointer(path), detail };
 }
 
-function encodePointerPart(part: string): string {
-  return encodeURIComponent(part.toWellFormed());
+/** Writes a JSON pointer as the fragment of a URL. What does not fit is left out by whole characters and escapes. */
+function encodePointer(path: string): string {
+  let fragment = '#';
+  for (const [part] of path
+    .slice(0, MAX_POINTER_LENGTH)
+    .toWellFormed()
+    .matchAll(/~[01]|./gsu)) {
+    const encoded = part === '/' ? part : encodeURIComponent(part);
+    if (fragment.length + encoded.length > MAX_POINTER_LENGTH) break;
+    fragment += encoded;
+  }
+  return fragment;
 }
 
 function* describeError(
@@ -187,7 +196,8 @@ function describeValueError({ keyword, params, message, instancePath }: SchemaEr
   if (keyword === 'type') return `must be of type ${params.type}`;
   if (keyword === 'minimum') return `must be at least ${params.limit}`;
   if (keyword === 'maximum') return `must be at most ${params.limit}`;
-  if (keyword === 'minLength') return 'must not be empty';
+  if (keyword === 'minLength' && params.limit === 1) return 'must not be empty';
+  if (keyword === 'minLength') return `must have at least ${params.limit} characters`;
   if (keyword === 'format' && params.format === 'date-time') return 'must be an ISO 8601 instant';
   if (keyword === 'format') {
     return FORMAT_ERRORS[String(params.format)]?.(String(valueAt(value, instancePath))) ?? message;
@@ -207,8 +217,6 @@ function readChild(value: unknown, key: string): unknown {
   return Array.isArray(value) ? value[Number(key)] : readMembers(value)[key];
 }
 
-/* Checks of the top-level fields of a value that run before the validator. */
-
 /** The part of a validation error that is used here. */
 type SchemaError = {
   readonly keyword: string;
@@ -217,6 +225,8 @@ type SchemaError = {
   readonly params: Readonly<Record<string, unknown>>;
   readonly message: string;
 };
+
+/* What is done with the top-level fields of a value before the validator. */
 
 type Property = {
   readonly type?: string;
@@ -248,43 +258,35 @@ function withoutNulls(schema: TSchema, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter((entry) => !isAbsent(entry)));
 }
 
-/** Reports lists and maps with more entries than allowed, and returns the value without them. */
-type SetLongValuesAside = (value: unknown) => {
-  readonly errors: readonly SchemaError[];
-  readonly rest: unknown;
-};
+type LimitedProperty = readonly [name: string, property: Property];
 
-/**
- * Creates the function for a schema. The validator must not get long values: its time grows with the square of a list's
- * repetitions, up to minutes for a body of the allowed size.
- */
-function createSetLongValuesAside(schema: TSchema): SetLongValuesAside {
-  const { properties = {} }: ObjectSchema = schema;
-  const limited = Object.entries(properties).filter(
+function listLimitedProperties({ properties = {} }: ObjectSchema): readonly LimitedProperty[] {
+  return Object.entries(properties).filter(
     ([, { maxItems, maxProperties }]) => maxItems !== undefined || maxProperties !== undefined,
   );
-  return (value) => {
-    if (!isObject(value)) return { errors: [], rest: value };
-    // Nearly every value is short enough, and is returned without a look at its other fields.
-    for (const [name, property] of limited) {
-      if (lengthError(property, value[name]) !== undefined) return setAside(schema, value);
-    }
-    return { errors: [], rest: value };
-  };
 }
 
-function setAside(schema: TSchema, value: Readonly<Record<string, unknown>>): ReturnType<SetLongValuesAside> {
-  const errors = Object.entries(value).flatMap(([name, field]) => {
-    const error = lengthError(findProperty(schema, name), field);
+/**
+ * Returns the errors of lists and maps with more entries than allowed, and the rest of the value. The validator must not get
+ * these: its time grows with the square of a list's repetitions, up to minutes for a body of the allowed size.
+ */
+function separateLongValues(
+  limited: readonly LimitedProperty[],
+  value: unknown,
+): { readonly errors: readonly SchemaError[]; readonly rest: unknown } {
+  if (!isObject(value)) return { errors: [], rest: value };
+  const errors = limited.flatMap(([name, property]) => {
+    const error = lengthError(property, value[name]);
     return error === undefined ? [] : [{ ...error, instancePath: `/${escapePointer(name)}` }];
   });
+  if (errors.length === 0) return { errors, rest: value };
   const long = new Set(errors.map(({ instancePath }) => instancePath));
   const rest = Object.entries(value).filter(([name]) => !long.has(`/${escapePointer(name)}`));
   return { errors, rest: Object.fromEntries(rest) };
 }
 
-function lengthError(property: Property | undefined, field: unknown): SchemaError | undefined {
-  const { maxItems = Number.POSITIVE_INFINITY, maxProperties = Number.POSITIVE_INFINITY } = property ?? {};
+function lengthError(property: Property, field: unknown): SchemaError | undefined {
+  const { maxItems = Number.POSITIVE_INFINITY, maxProperties = Number.POSITIVE_INFINITY } = property;
   const error = { schemaPath: '#', instancePath: '', params: {} };
   if (Array.isArray(field)) {
     if (field.length <= maxItems) return undefined;
