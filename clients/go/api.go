@@ -189,7 +189,7 @@ type RoomCreate struct {
 	ClosesAt *string `json:"closesAt,omitempty"`
 	// Seconds after the first join at which the room is closed
 	MaxDuration *int64 `json:"maxDuration,omitempty"`
-	// Seconds after which a room is closed in which one participant has been alone
+	// Seconds that one participant may be alone before the room is closed
 	SoloTimeout *int64 `json:"soloTimeout,omitempty"`
 	// Seconds before opensAt from which on people may join; default 0
 	EarlyJoin *int64 `json:"earlyJoin,omitempty"`
@@ -303,7 +303,7 @@ type PlanPut struct {
 	ClosesAt *string `json:"closesAt,omitempty"`
 	// Seconds after the first join at which the room is closed
 	MaxDuration *int64 `json:"maxDuration,omitempty"`
-	// Seconds after which a room is closed in which one participant has been alone
+	// Seconds that one participant may be alone before the room is closed
 	SoloTimeout *int64 `json:"soloTimeout,omitempty"`
 	// Seconds before opensAt from which on people may join; default 0
 	EarlyJoin *int64 `json:"earlyJoin,omitempty"`
@@ -344,7 +344,7 @@ type Plan struct {
 	ClosesAt *string `json:"closesAt,omitempty"`
 	// Seconds after the first join at which the room is closed
 	MaxDuration *int64 `json:"maxDuration,omitempty"`
-	// Seconds after which a room is closed in which one participant has been alone
+	// Seconds that one participant may be alone before the room is closed
 	SoloTimeout *int64 `json:"soloTimeout,omitempty"`
 	// Seconds before opensAt from which on people may join; default 0
 	EarlyJoin *int64 `json:"earlyJoin,omitempty"`
@@ -1943,7 +1943,7 @@ type RoomJoinRefusedEvent struct {
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool              `json:"reconciled,omitempty"`
 	Participant RefusedParticipant `json:"participant"`
-	// When the room may be entered again; null for not before it is opened by POST /v1/rooms
+	// When the room may be entered again; null: only POST /v1/rooms opens it
 	ClosedUntil *string `json:"closedUntil"`
 }
 
@@ -2312,7 +2312,7 @@ type Event struct {
 	// ends
 	LimitedUntil *string           `json:"limitedUntil,omitempty"`
 	Participant  *EventParticipant `json:"participant,omitempty"`
-	// When the room may be entered again; null for not before it is opened by POST /v1/rooms
+	// When the room may be entered again; null: only POST /v1/rooms opens it
 	ClosedUntil   *string             `json:"closedUntil,omitempty"`
 	Track         *EventTrack         `json:"track,omitempty"`
 	Recording     *EventRecording     `json:"recording,omitempty"`

@@ -25,7 +25,8 @@ export const PROBLEMS = {
   },
   'insufficient-scope': {
     status: 403,
-    meaning: 'The API key lacks the scope; `requiredScopes` lists those of which one is enough, or `root`.',
+    meaning:
+      'The API key lacks the scope; each scope in `requiredScopes` is enough; `root` there means the root key.',
   },
   'participant-blocked': {
     status: 403,
@@ -65,7 +66,7 @@ export const PROBLEMS = {
   'room-closed': {
     status: 409,
     meaning:
-      'The room is kept closed; `closedUntil` is when it may be entered again, null for not before POST /v1/rooms.',
+      'The room is kept closed; `closedUntil` is when it may be entered again; null: only POST /v1/rooms opens it.',
   },
   'room-not-open-yet': {
     status: 409,
@@ -197,8 +198,8 @@ export type ServiceErrorOptions = {
 };
 
 /**
- * An expected error. `message` is shown to the caller: what is wrong, with which value, and what to do, which `hint` has as
- * data.
+ * An expected error. `message` is shown to the caller: what is wrong, with which value, and what to do. `hint` has the last
+ * part as data.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';

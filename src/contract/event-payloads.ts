@@ -297,7 +297,7 @@ export const EVENT_SCHEMAS = {
       participant: RefusedParticipantSchema,
       closedUntil: orNull(
         instantSchema('When the room may be entered again'),
-        'When the room may be entered again; null for not before it is opened by POST /v1/rooms',
+        'When the room may be entered again; null: only POST /v1/rooms opens it',
       ),
     },
     payload(

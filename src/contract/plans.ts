@@ -62,7 +62,7 @@ export const roomPlanFields = {
     minimum: 1,
     example: 3600,
   }),
-  soloTimeout: seconds('Seconds after which a room is closed in which one participant has been alone', {
+  soloTimeout: seconds('Seconds that one participant may be alone before the room is closed', {
     minimum: 1,
     example: 600,
   }),

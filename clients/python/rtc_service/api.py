@@ -209,7 +209,7 @@ class RoomCreate(_RoomCreateRequired, total=False):
     closesAt: str
     # Seconds after the first join at which the room is closed
     maxDuration: int
-    # Seconds after which a room is closed in which one participant has been alone
+    # Seconds that one participant may be alone before the room is closed
     soloTimeout: int
     # Seconds before opensAt from which on people may join; default 0
     earlyJoin: int
@@ -336,7 +336,7 @@ class PlanPut(TypedDict, total=False):
     closesAt: str
     # Seconds after the first join at which the room is closed
     maxDuration: int
-    # Seconds after which a room is closed in which one participant has been alone
+    # Seconds that one participant may be alone before the room is closed
     soloTimeout: int
     # Seconds before opensAt from which on people may join; default 0
     earlyJoin: int
@@ -384,7 +384,7 @@ class Plan(_PlanRequired, total=False):
     closesAt: str
     # Seconds after the first join at which the room is closed
     maxDuration: int
-    # Seconds after which a room is closed in which one participant has been alone
+    # Seconds that one participant may be alone before the room is closed
     soloTimeout: int
     # Seconds before opensAt from which on people may join; default 0
     earlyJoin: int
@@ -2134,7 +2134,7 @@ class _RoomJoinRefusedEventRequired(TypedDict):
     # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     participant: RefusedParticipant
-    # When the room may be entered again; null for not before it is opened by POST /v1/rooms
+    # When the room may be entered again; null: only POST /v1/rooms opens it
     closedUntil: Optional[str]
 
 
