@@ -1,6 +1,13 @@
 /**
  * Unpacks the names and periods of places, at the first use of a part, from the symbols in which the package carries
- * them (packed-symbols.ts). scripts/pack-fiscal-data.ts packs them.
+ * them (packed-symbols.ts). scripts/pack-fiscal-data.ts packs them. The result is a line of text for each code, whose grammar
+ * place-records.ts has. The line of A001 is `DPDBiIGzKABANO;FGzLABANO TERME`: two periods.
+ *
+ *     D  PD  BiI  GzK  ABANO          flags (name and province follow), province, first and last day, name
+ *     F           GzL  ABANO TERME    flags (name follows, no end), first day, name; the province is the same
+ *
+ * The symbols of it are: the count 2 without aliases; the index of PD; the change CHANGED.name; the index of the day GzL. The
+ * first and the last day come from the spans of the code, the day GzK is the one before GzL, and names have a list of their own.
  */
 import { daysInMonth } from '../calendar-date.ts';
 import { BASE64URL_DIGITS, DIGIT_VALUES, SLOTS_OF_PART, type Symbols } from '../packed-symbols.ts';
@@ -54,9 +61,9 @@ type Readers = ReturnType<typeof createReaders> & {
 };
 
 /**
- * The kinds of symbols, in the order of a place. Contexts are what is known already and makes some symbols likelier: of a
- * count, a province and the evidence they come from the functions below; a change and a day have the change before or beside
- * them.
+ * The kinds of symbols, in the order of a place. A context is a number for what is known before a symbol and makes some
+ * symbols likelier; each context has frequencies of its own. The context of a count, a province and evidence is computed by
+ * the function that its comment names. The context of a change is the change before it, and that of a day the change beside it.
  */
 const createReaders = ({ addKind }: Symbols, { provinces, dates }: KnownOfPlaces) => ({
   provinces,
@@ -65,9 +72,9 @@ const createReaders = ({ addKind }: Symbols, { provinces, dates }: KnownOfPlaces
   readCount: addKind({ below: 16, contexts: 6 }),
   /** The index of the first province; see {@link provinceContext}. */
   readProvince: addKind({ below: 128, contexts: FIRST_FREQUENT + FREQUENT_STARTS.length / 3 }),
-  /** The index of a later province, after that of the one before. */
+  /** The index of a later province; its context is the province before. */
   readNextProvince: addKind({ below: 128, contexts: 128 }),
-  /** The bits of {@link CHANGED}, after those of the change before. */
+  /** The bits of {@link CHANGED}; their context is the change before. */
   readChange: addKind({ below: 8, contexts: 8 }),
   /** The index of the day on which a change without a new span took effect. */
   readDate: addKind({ below: dates.length, contexts: 5 }),
@@ -103,19 +110,20 @@ const readLine = (readers: Readers, place: Place): string => {
   return periods + aliases + readEnding(readers, place);
 };
 
+/** 0 undated, 1 state, 2 comune with one span, 3 the same with an end, 4 comune with several spans, 5 the same with an end. */
 const countContext = ({ spans, isState }: Place): number => {
   if (spans.length === 0) return 0;
-  const hasEnded = spans.at(-1) !== '';
-  return isState ? 1 : spans.length > 2 ? 4 + (hasEnded ? 1 : 0) : 2 + (hasEnded ? 1 : 0);
+  if (isState) return 1;
+  return (spans.length > 2 ? 4 : 2) + (spans.at(-1) === '' ? 0 : 1);
 };
 
 const readRegularPeriods = (readers: Readers, spans: readonly string[], count: number): string => {
   const name = readers.readName();
   const province = readers.readProvince(provinceContext(spans[0], name));
-  const shown = provinceText(readers, province);
-  const from = spans[0] ?? '';
-  if (count > 1) return readSeveralPeriods(readers, { spans, count, province, first: { name, shown, from } });
-  return writePeriod({ name, shown, from }, spans[1] ?? '');
+  const first = { name, provinceLetters: provinceText(readers, province), from: spans[0] ?? '' };
+  return count > 1
+    ? readSeveralPeriods(readers, { spans, count, province, first })
+    : writePeriod(first, spans[1] ?? '');
 };
 
 type Begun = {
@@ -139,7 +147,7 @@ const readSeveralPeriods = (readers: Readers, { spans, count, ...begun }: Begun)
     const { to, from } = readDaysBetween(readers, spans.slice(at), change);
     if ((change & CHANGED.span) !== 0) at += 2;
     text += `${writePeriod(period, to)};`;
-    period = { name, shown: isElsewhere ? provinceText(readers, province) : '', from };
+    period = { name, provinceLetters: isElsewhere ? provinceText(readers, province) : '', from };
   }
   return text + writePeriod(period, spans.at(-1) ?? '');
 };
@@ -168,18 +176,20 @@ const readIrregularPeriods = (readers: Readers): string => {
     const name = (change & CHANGED.name) === 0 ? '' : readers.readName();
     const isElsewhere = (change & CHANGED.province) !== 0;
     if (isElsewhere) province = readers.readNextProvince(province);
-    const shown = isElsewhere ? provinceText(readers, province) : '';
+    const provinceLetters = isElsewhere ? provinceText(readers, province) : '';
     const from = readDay();
-    return writePeriod({ name, shown, from }, readDay());
+    return writePeriod({ name, provinceLetters, from }, readDay());
   }).join(';');
 };
 
-type PeriodStart = { readonly name: string; readonly shown: string; readonly from: string };
+/** A name or province that is the same as in the period before is empty. */
+type PeriodStart = { readonly name: string; readonly provinceLetters: string; readonly from: string };
 
-/** The flags are those of place-records.ts. */
-const writePeriod = ({ name, shown, from }: PeriodStart, to: string): string => {
-  const flags = (name === '' ? 0 : 1) + shown.length + (to === '' ? 4 : 0) + (from === '' ? 8 : 0);
-  return BASE64URL_DIGITS.charAt(flags) + shown + from + to + name;
+/** The flags are those of place-records.ts: 1 for a name, 2 for a province, 4 for no end, 8 for no start. */
+const writePeriod = ({ name, provinceLetters, from }: PeriodStart, to: string): string => {
+  const flags =
+    (name === '' ? 0 : 1) + (provinceLetters === '' ? 0 : 2) + (to === '' ? 4 : 0) + (from === '' ? 8 : 0);
+  return BASE64URL_DIGITS.charAt(flags) + provinceLetters + from + to + name;
 };
 
 const provinceText = ({ provinces }: Readers, province: number): string =>
@@ -194,6 +204,7 @@ const provinceContext = (start: string | undefined, name: string): number => {
   if (start === '') return 1;
   if (start === FIRST_DAY_OF_KINGDOM) return 3 + ENDINGS.indexOf(name.charAt(name.length - 1));
   const frequent = FREQUENT_STARTS.indexOf(start);
+  // A match at another position begins within one of the days.
   if (frequent % 3 === 0) return FIRST_FREQUENT + frequent / 3;
   return 6 + (DIGIT_VALUES[start.charCodeAt(0)] as number);
 };
@@ -213,7 +224,10 @@ const FIRST_FREQUENT = 6 + 17;
 const readAliases = ({ readAliasCount, readAlias }: Readers): string =>
   Array.from({ length: readAliasCount(0) }, () => `@${readAlias()}`).join('');
 
-/** Reads how a place ended. Places in force have nothing of it. */
+/**
+ * Reads how a place ended, after `#`: for an undated one `!` and the first day without it, then the evidence and successors.
+ * Returns nothing for a place in force.
+ */
 const readEnding = (readers: Readers, { spans, isState }: Place): string => {
   if (spans.at(-1) === '') return '';
   const isUndated = spans.length === 0;
@@ -226,10 +240,7 @@ const readEnding = (readers: Readers, { spans, isState }: Place): string => {
 
 type Ended = { readonly isUndated: boolean; readonly isState: boolean; readonly isGone: boolean };
 
-/**
- * Most of the undated have no evidence, unless it is known when they were gone; of states there is other evidence than of
- * comuni.
- */
+/** Most undated places have no evidence, unless it is known when they were gone. States have other kinds of it than comuni. */
 const evidenceContext = ({ isUndated, isState, isGone }: Ended): number => {
   if (isUndated) return isGone ? 1 : 0;
   return isState ? 2 : 3;
