@@ -31,7 +31,7 @@ export async function readEvents(
   return events;
 }
 
-/** Returns the moment that a timeline shows for an event; undefined for one that repeats another event. */
+/** Returns the moment that a timeline shows for an event; undefined for one that repeats another or that a newer service added. */
 export function momentOfEvent(event: Event): Moment | undefined {
   const sentence = describeEvent(event);
   if (sentence === undefined) return undefined;
@@ -85,11 +85,12 @@ function describeEvent(event: Event): Sentence | undefined {
         isTrouble: true,
       };
     default:
-      return describePlanned(event);
+      return describeEntryOrEnd(event);
   }
 }
 
-function describePlanned(event: Event): Sentence | undefined {
+/** Describes what happens to people who wait, to a plan, and at the end of a room. */
+function describeEntryOrEnd(event: Event): Sentence | undefined {
   switch (event.event) {
     case 'participant_waiting':
       return `${event.participant.identity} waits to be admitted`;

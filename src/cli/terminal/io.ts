@@ -300,10 +300,10 @@ export type AbsentAddOn = {
 
 /** Returns whether there is a terminal on both ends, and no variable that turns prompts off. */
 export function canPrompt(io: Io): boolean {
-  return io.stdin.isTTY === true && io.stderr.isTTY === true && !isSet(io.env.CI);
+  return io.stdin.isTTY === true && io.stderr.isTTY === true && !isTurnedOn(io.env.CI);
 }
 
-/** CI=false and CI=0 turn the variable off. */
-export function isSet(value: string | undefined): boolean {
+/** Returns whether the value of a variable turns something on. CI=false, CI=0 and an empty CI do not. */
+export function isTurnedOn(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase());
 }

@@ -86,15 +86,14 @@ export type NothingResult = Common & { readonly kind: 'nothing' };
 
 export type Result = ListResult | RecordResult | TextResult | DoneResult | NothingResult;
 
-type ListOptions<R> = Common & {
-  readonly response: unknown;
-  readonly columns: readonly Column<R>[];
-  readonly records: readonly R[];
-  readonly identify: (record: R) => string;
-  readonly empty: string;
-  readonly isWrapped?: boolean;
-  readonly isCsv?: boolean;
-};
+type ListOptions<R> = Common &
+  Pick<ListResult, 'isWrapped' | 'isCsv'> & {
+    readonly response: unknown;
+    readonly columns: readonly Column<R>[];
+    readonly records: readonly R[];
+    readonly identify: (record: R) => string;
+    readonly empty: string;
+  };
 
 export function list<R extends object>(options: ListOptions<R>): ListResult {
   const { columns, records, identify, ...rest } = options;

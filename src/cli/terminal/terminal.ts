@@ -1,4 +1,4 @@
-import { countColumns, type Environment, type Io, isSet, type TerminalStream } from './io.ts';
+import { countColumns, type Environment, type Io, isTurnedOn, type TerminalStream } from './io.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 
 /** `--json`: not given, everything, or these fields. */
@@ -93,8 +93,8 @@ export type ColourChoice = {
  */
 export function colourLevel(stream: TerminalStream, { env, isRefused }: ColourChoice): 0 | 1 {
   if (isRefused || (env.NO_COLOR !== undefined && env.NO_COLOR !== '')) return 0;
-  if (env.FORCE_COLOR !== undefined) return isSet(env.FORCE_COLOR) || env.FORCE_COLOR === '' ? 1 : 0;
-  if (isSet(env.CLICOLOR_FORCE)) return 1;
+  if (env.FORCE_COLOR !== undefined) return isTurnedOn(env.FORCE_COLOR) || env.FORCE_COLOR === '' ? 1 : 0;
+  if (isTurnedOn(env.CLICOLOR_FORCE)) return 1;
   if (env.TERM === 'dumb' || env.CLICOLOR === '0') return 0;
   return stream.isTTY === true ? 1 : 0;
 }
@@ -161,7 +161,7 @@ export function escapeJsonForTerminal(json: string): string {
   );
 }
 
-/** Escapes text of several lines and with tabs: every other harmful character. */
+/** Does the same as escapeForTerminal, but keeps line feeds and tabs. */
 export function escapeLinesForTerminal(text: string): string {
   return text.replace(ACTING_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : unicodeEscape(character),

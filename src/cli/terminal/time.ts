@@ -29,7 +29,8 @@ export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = Math.round((nowMs - atMs) / 1000);
   const size = Math.abs(seconds);
   if (size < 5) return 'just now';
-  const amount = largestUnit(size);
+  const { count, unit } = roundToUnit(size);
+  const amount = plural(count, unit);
   return seconds > 0 ? `${amount} ago` : `in ${amount}`;
 }
 
@@ -38,21 +39,21 @@ export function formatShortAge(atMs: number, nowMs: number): string {
   const seconds = Math.round((nowMs - atMs) / 1000);
   const size = Math.abs(seconds);
   if (size < 5) return 'now';
-  const [count = '', unit = ''] = largestUnit(size).split(' ');
-  const short = `${count} ${SHORT_UNITS[unit.replace(/s$/, '')]}`;
+  const { count, unit } = roundToUnit(size);
+  const short = `${count} ${SHORT_UNITS[unit]}`;
   return seconds > 0 ? short : `in ${short}`;
 }
 
-const SHORT_UNITS: Readonly<Record<string, string>> = { second: 's', minute: 'min', hour: 'h', day: 'd' };
+const SHORT_UNITS = { second: 's', minute: 'min', hour: 'h', day: 'd' } as const;
 
-/** Rounded, so that a minute less one second is a minute. */
-function largestUnit(seconds: number): string {
+/** Rounds whole seconds to the largest unit that does not become 0. What would be 60 minutes is an hour, and 24 hours a day. */
+function roundToUnit(seconds: number): { readonly count: number; readonly unit: keyof typeof SHORT_UNITS } {
   const minutes = Math.round(seconds / MINUTE);
   const hours = Math.round(seconds / HOUR);
-  if (seconds < MINUTE) return plural(seconds, 'second');
-  if (minutes < 60) return plural(minutes, 'minute');
-  if (hours < 24) return plural(hours, 'hour');
-  return plural(Math.round(seconds / DAY), 'day');
+  if (seconds < MINUTE) return { count: seconds, unit: 'second' };
+  if (minutes < 60) return { count: minutes, unit: 'minute' };
+  if (hours < 24) return { count: hours, unit: 'hour' };
+  return { count: Math.round(seconds / DAY), unit: 'day' };
 }
 
 /** Formats RFC 3339 in UTC with milliseconds, like the API. */

@@ -206,7 +206,7 @@ async function getKey({ store, clock, keyRing }: KeyDeps, id: string): Promise<K
 async function ensureActive({ store, clock }: KeyDeps, id: string): Promise<void> {
   const key = await store.keys.find(id);
   const status = key === undefined ? 'removed' : toRecord(key, clock.now()).status;
-  if (status !== 'active') throw secretIsGone(`the API key ${id}, which is ${status}`);
+  if (status !== 'active') throw secretIsGone(`the API key ${id}`, `is ${status}`);
 }
 
 /** Returns the key that signed the request, and what it has of what it may have. */

@@ -26,7 +26,7 @@ import type { Recording, RecordingChange, RecordingState } from './store.ts';
  * A state never goes back to `starting` or `recording`. A row that has ended still accepts the facts of an egress that is
  * over: the file of a recording that was considered lost may still be stored. store.ts describes each state.
  *
- * Each URL of a broadcast has a state of its own beside that of the row: see broadcast-outputs.ts.
+ * Each URL of a broadcast has a state of its own beside the state of the row: see broadcast-outputs.ts.
  */
 
 export type Observation =
@@ -49,7 +49,7 @@ export type Observation =
   | { readonly type: 'streams-changed'; readonly change: StreamsChange; readonly at: number }
   /** The recorder accepted the stop, or will receive it as soon as it has started. */
   | { readonly type: 'stop-accepted'; readonly at: number }
-  /** The egress as the media server lists it. */
+  /** The egress as the media server lists it, or with `isAnswer` as its recorder itself answers (see StreamsReport). */
   | { readonly type: 'egress'; readonly egress: Egress; readonly at: number; readonly isAnswer?: true }
   /** The end will never be reported. `file` is the file in the storage, which is searched after the stop of a recording. */
   | {
@@ -63,7 +63,10 @@ type FoundFile = FileFacts & { readonly durationMs?: number | undefined };
 
 export type EndedState = Exclude<RecordingState, 'starting' | 'recording'>;
 
-/** An end that this service must publish, because the media server may never send its event. */
+/**
+ * An end that this service must publish, because the media server may never send its event. Each recording has one event of
+ * its end, and one of a correction (endSourceId): a later one that is no correction is not stored.
+ */
 export type EndEvent = {
   readonly status: EndedState;
   readonly error: string | undefined;
@@ -95,7 +98,7 @@ export function nextState(recording: Recording, observation: Observation): Trans
   }
 }
 
-/** An observation after which the row stays. */
+/** An observation with an instant; none of these deletes the row. */
 type LastingObservation = Extract<Observation, { readonly at: number }>;
 
 type RowTransition = Omit<Transition, 'change'> & { readonly change: RecordingChange | undefined };
@@ -120,7 +123,7 @@ function nextRow(recording: Recording, observation: LastingObservation): RowTran
       return { change: { status: 'failed', stoppedAt: observation.at, error, ...NO_CLAIM } };
     }
     case 'stop-accepted':
-      return { change: findDifferences(recording, toStop(recording, observation.at)) };
+      return { change: findDifferences(recording, changeToStopped(recording, observation.at)) };
     case 'egress':
       return afterEgress(recording, observation.egress, observation.at);
     case 'recorder-gone':
@@ -199,7 +202,8 @@ function holdsClaim({ status, claimOwner }: Recording, owner: string): boolean {
   return status === 'starting' && claimOwner === owner;
 }
 
-function toStop(recording: Recording, at: number): RecordingChange {
+/** Returns no change for a recording that does not run. */
+function changeToStopped(recording: Recording, at: number): RecordingChange {
   return recording.status === 'recording' ? { status: 'stopped', stoppedAt: afterStart(recording, at) } : {};
 }
 
@@ -220,7 +224,7 @@ function afterEgress(recording: Recording, egress: Egress, at: number): RowTrans
   const media = changeMediaStart(recording, egress);
   if (status === undefined) {
     // The event egress_ended arrives when the file is complete.
-    const stop = egress.status === 'EGRESS_ENDING' ? toStop(recording, at) : {};
+    const stop = egress.status === 'EGRESS_ENDING' ? changeToStopped(recording, at) : {};
     return { change: findDifferences(recording, { ...stop, ...media }) };
   }
   const { error } = egress;
@@ -254,7 +258,7 @@ export function correctsEnd(recording: Recording, egress: Egress): boolean {
   return status === 'failed' && endedAt !== null && toEndedState(egress.status) === 'stopped';
 }
 
-/** Returns whether nothing can come of a broadcast any more: without HLS no file may turn out to be complete. */
+/** Returns whether the end of a broadcast is final: without HLS it has no file that may still turn out to be complete. */
 function isOverWithoutFiles({ kind, filepath, endedAt }: Recording): boolean {
   return kind === 'broadcast' && filepath === '' && endedAt !== null;
 }
@@ -267,7 +271,7 @@ function changeMediaStart(recording: Recording, { mediaStartedAt }: Egress): Rec
 
 /**
  * Returns whether the egress ended so recently that the media server's own event will probably arrive. An event of ours would
- * count as a missed one. If theirs never arrives, publishMissedEnds finds the row.
+ * be marked and counted as reconciled. If theirs never arrives, publishMissedEnds finds the row.
  */
 function isReportedSoon({ endedAt }: Egress, at: number): boolean {
   return endedAt !== undefined && !hasEventTimePassed(endedAt, at);

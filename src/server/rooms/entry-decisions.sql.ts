@@ -14,7 +14,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof EntryDecision)[];
 
 export function createEntryDecisionStore({ db, dialect, atomically }: Connection): EntryDecisionStore {
-  const rows = () => db.selectFrom('entryDecisions').select(COLUMNS);
+  const rows = (from = db) => from.selectFrom('entryDecisions').select(COLUMNS);
   return {
     decide: (decision) =>
       atomically(async (within) => {
@@ -24,8 +24,7 @@ export function createEntryDecisionStore({ db, dialect, atomically }: Connection
           .onConflict((conflict) => conflict.column('waitingId').doNothing())
           .executeTakeFirst();
         if (numInsertedOrUpdatedRows > 0n) return { decision, isNew: true };
-        const stored = within.selectFrom('entryDecisions').select(COLUMNS);
-        const former = stored.where('waitingId', '=', decision.waitingId);
+        const former = rows(within).where('waitingId', '=', decision.waitingId);
         return { decision: await former.executeTakeFirstOrThrow(), isNew: false };
       }),
     findAll: (waitingIds) =>
@@ -45,6 +44,7 @@ export function createEntryDecisionStore({ db, dialect, atomically }: Connection
       await update.where('waitingId', '=', waitingId).where('keptUntil', '<', keptUntil).execute();
     },
     forget: async ({ room, identity }) => {
+      // Whoever erases a person may give any text; the other texts come from tokens.
       const all = db.deleteFrom('entryDecisions').where('identity', '=', sanitizeText(identity));
       await (room === undefined ? all : all.where('room', '=', sanitizeText(room))).execute();
     },

@@ -174,7 +174,7 @@ async function listIngress(
 /** Throws conflict when the ingress that an earlier request created was deleted. */
 async function ensureExists({ mediaServer }: MediaDeps, { ingressId }: Ingress): Promise<void> {
   if ((await mediaServer.listIngress({ ingressId })).length > 0) return;
-  throw secretIsGone(`the ingress ${ingressId}, which was deleted`);
+  throw secretIsGone(`the ingress ${ingressId}`, 'was deleted');
 }
 
 function noIngressWorker(): ServiceError {

@@ -29,7 +29,7 @@ import {
 } from '../platform/http/route.ts';
 import { type ListRoomsDeps, listAllRooms, listRooms, showRoom } from './list-rooms.ts';
 import { listPresent, type ParticipantDeps, participantNotFound } from './participants.ts';
-import { requireStarts } from './plans/plans.ts';
+import { requireScopesOfStarts } from './plans/plans.ts';
 import { type KeptClosed, listClosedRooms } from './room-records.ts';
 import {
   type CreateRoomDeps,
@@ -89,7 +89,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     errors: ['room-not-found', 'key-limit-reached', ...MEDIA_ERRORS],
     handle: async ({ body, caller }): Promise<RouteResponse> => {
       requireRoom(caller, body.name);
-      requireStarts(body, caller);
+      requireScopesOfStarts(body, caller);
       await deps.keyLimits.checkRoom(caller, body.name);
       const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
       if (!hasExisted || body.metadata !== undefined) deps.sharedRooms.forget(body.name);
@@ -125,6 +125,7 @@ function listRoute(deps: RoomRouteDeps): Route {
       if (limit !== undefined || cursor !== undefined || rooms !== undefined) {
         return { status: 200, body: await listRooms(deps, { ...query, rooms }) };
       }
+      // The list is JSON text already, which Fastify sends without a type.
       const headers = { 'content-type': 'application/json; charset=utf-8' };
       return { status: 200, body: await listAllRooms(deps), headers };
     },
@@ -241,9 +242,12 @@ function listClosedRoute(deps: RoomRouteDeps): Route {
 
 const DEFAULT_LIMIT = 50;
 
-/** Returns undefined when the query does not ask for it. Throws invalid-request for an instant that has passed. */
+/**
+ * Reads until when the room is kept closed. Returns undefined when the query does not ask for it. Throws invalid-request for
+ * an instant that has passed.
+ */
 function readKeptClosed({ reopen, until }: RoomDeleteQuery, now: number): KeptClosed | undefined {
-  if (until === undefined) return reopen === undefined ? undefined : { until: 'never' };
+  if (until === undefined) return reopen === 'never' ? { until: 'never' } : undefined;
   if (reopen !== undefined) throw untilError('must be left out with reopen');
   const instant = Date.parse(until);
   if (instant <= now) throw untilError('must be an instant in the future');

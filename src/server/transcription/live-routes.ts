@@ -110,7 +110,7 @@ function readRoute(deps: TranscriptionDeps): Route {
       200: {
         description: 'The transcription with its segments, ordered by start',
         schema: LiveTranscriptionSchema,
-        texts: TRANSCRIPT_TEXTS,
+        examplesByType: TRANSCRIPT_TEXTS,
         headers: TRANSCRIPT_HEADERS,
       },
     },

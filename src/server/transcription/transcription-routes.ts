@@ -153,7 +153,7 @@ function readRoute(deps: TranscriptionsDeps): Route {
       200: {
         description: 'The transcription with its segments so far',
         schema: Type.Union([PostTranscriptionDetailSchema, LiveTranscriptionSchema]),
-        texts: TRANSCRIPT_TEXTS,
+        examplesByType: TRANSCRIPT_TEXTS,
         headers: TRANSCRIPT_HEADERS,
       },
     },

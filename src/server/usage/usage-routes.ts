@@ -45,7 +45,7 @@ export function usageRoutes(deps: UsageDeps): readonly Route[] {
         200: {
           description: 'The usage of each group, and of all together',
           schema: UsageSchema,
-          texts: { [CSV_TYPE]: toCsv('day', [EXAMPLE]) },
+          examplesByType: { [CSV_TYPE]: toCsv('day', [EXAMPLE]) },
           headers: { [NEXT_CURSOR]: 'Of CSV: the cursor of the next page, if there is one' },
         },
       },

@@ -159,9 +159,9 @@ export async function ensureSecretIsCurrent(
   { id, secret }: WebhookRecord,
 ): Promise<void> {
   const webhook = await store.webhooks.find(id);
-  if (webhook === undefined) throw secretIsGone(`the webhook ${id}, which was deleted`);
+  if (webhook === undefined) throw secretIsGone(`the webhook ${id}`, 'was deleted');
   if (openIfPossible(secretBox, webhook) !== secret)
-    throw secretIsGone(`the webhook ${id}, whose secret was changed`);
+    throw secretIsGone(`the webhook ${id}`, 'got another secret');
 }
 
 /** Deletes a webhook and cancels its pending deliveries. Throws webhook-not-found. */

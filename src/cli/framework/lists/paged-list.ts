@@ -3,20 +3,18 @@ import type { Context } from '../context.ts';
 import { moreNotes, type Page, readPages } from './read-pages.ts';
 import { watchList } from './watch-list.ts';
 
-/** A page of the API: its records in the field that the list is named after. */
+/** A page of the API. The field with its records has the name of the list. */
 type ListResponse<Name extends string, R> = Readonly<Record<Name, readonly R[]>> & {
   readonly nextCursor: string | null;
 };
 
-type PagedList<Name extends string, R> = {
+type PagedList<Name extends string, R> = Pick<ListResult, 'isWrapped' | 'isCsv'> & {
   readonly name: Name;
   readonly read: (page: Page) => Promise<ListResponse<Name, R>>;
   readonly columns: readonly Column<R>[];
   readonly identify: (record: R) => string;
   /** Printed on stderr when the list is empty. */
   readonly empty: string;
-  readonly isWrapped?: boolean;
-  readonly isCsv?: boolean;
   /** Printed on stderr, only on a terminal, after the note that there are more. */
   readonly notes?: (records: readonly R[]) => readonly string[];
 };

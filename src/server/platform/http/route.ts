@@ -56,7 +56,7 @@ export type SuccessResponse = {
   /** Media type; default application/json. */
   readonly contentType?: string | undefined;
   /** Examples of the same response in other media types, by media type. */
-  readonly texts?: Readonly<Record<string, string>> | undefined;
+  readonly examplesByType?: Readonly<Record<string, string>> | undefined;
 };
 
 export type RouteResponse = {
@@ -92,7 +92,7 @@ type Access =
       readonly scopes: RouteScopes;
       /**
        * How a key for a part of the rooms may call the route. `filtered`: the handler looks at the caller's rooms itself.
-       * Without it, the path decides: it names a room or what belongs to one, or such a key is refused.
+       * Without it, the key may call a route whose path names one of its rooms, or what belongs to one. Others refuse it.
        */
       readonly ofRooms?: 'filtered';
     }
@@ -161,14 +161,16 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
-/** The error for a repeated Idempotency-Key whose first response has a secret that is no longer good. */
-export function secretIsGone(what: string): ServiceError {
+/**
+ * The error for a repeated Idempotency-Key whose first response has a secret that is no longer good.
+ * @param what what was created
+ * @param fate what became of it, such as `was deleted`
+ */
+export function secretIsGone(what: string, fate: string): ServiceError {
   return new ServiceError(
     'conflict',
-    `The first request with this ${IDEMPOTENCY_KEY_HEADER} created ${what} since.`,
-    {
-      hint: { text: 'send a new key to create another one' },
-    },
+    `The first request with this ${IDEMPOTENCY_KEY_HEADER} created ${what}, which ${fate} since.`,
+    { hint: { text: 'send a new key to create another one' } },
   );
 }
 
@@ -219,8 +221,9 @@ export function findErrorFormat(routes: readonly Route[], request: FastifyReques
 /** Registers OPTIONS for each path that browsers may call. */
 export function registerPreflights(app: FastifyInstance, routes: readonly Route[]): void {
   const open = routes.filter(({ errorFormat }) => errorFormat?.isOpenToBrowsers);
-  for (const [path, [route, ...others]] of Map.groupBy(open, ({ path }) => path)) {
-    const methods = [route, ...others].map((open) => open?.method).join(', ');
+  for (const [path, group] of Map.groupBy(open, (route) => route.path)) {
+    const [route] = group;
+    const methods = group.map(({ method }) => method).join(', ');
     const allow = allowedMethods(routes, path).join(', ');
     app.route({
       method: 'OPTIONS',
@@ -248,7 +251,7 @@ export type Caller = {
   readonly scopes: readonly Scope[] | undefined;
   /** The beginnings of the names of its rooms; undefined for all rooms. */
   readonly rooms: RoomPrefixes | undefined;
-  /** Limits of the key itself; undefined for those of the service alone. */
+  /** Limits of the key itself; undefined when only the limits of the service count. */
   readonly limits?: OwnLimits | undefined;
 };
 

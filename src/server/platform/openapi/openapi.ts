@@ -63,6 +63,7 @@ export function openApiDocument(
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
     inline[path] = { ...inline[path], [route.method.toLowerCase()]: operation(route, components, basePath) };
   }
+  // Registers the component, because error responses refer to it by its name.
   toReference(ProblemSchema, components);
   const { paths, parameters, responses } = shareComponents(inline, nameOfErrorResponse);
   const section = webhookSection(components, recordedDelivery);
@@ -166,12 +167,12 @@ function successResponses(route: Route, components: Components): JsonObject {
 }
 
 function successResponse(route: Route, response: SuccessResponse, components: Components): JsonObject {
-  const own = Object.entries(response.headers ?? {}).map(([name, description]) => [
+  const described = Object.entries(response.headers ?? {}).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' } },
   ]);
   const headers = {
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(described),
     ...commonHeaders(isLimited(route) ? 'counted' : 'uncounted'),
   };
   if (response.schema === undefined) return { description: response.description, headers };
@@ -181,7 +182,7 @@ function successResponse(route: Route, response: SuccessResponse, components: Co
       example: response.example ?? createExample(response.schema),
     },
     ...Object.fromEntries(
-      Object.entries(response.texts ?? {}).map(([type, example]) => [
+      Object.entries(response.examplesByType ?? {}).map(([type, example]) => [
         type,
         { schema: { type: 'string' }, example },
       ]),
@@ -199,9 +200,9 @@ function errorResponses(route: Route, components: Components): JsonObject {
   }
   const sorted = [...byStatus].sort(([a], [b]) => a - b);
   // The 503 of /ready has a shape of its own and is declared as a success response.
-  const own = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
+  const undeclared = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
   return Object.fromEntries(
-    own.map(([status, codes]) => [
+    undeclared.map(([status, codes]) => [
       String(status),
       errorResponse(status, codes, errorShape(route, status, components)),
     ]),
@@ -246,16 +247,14 @@ function errorResponse(status: number, codes: readonly ErrorCode[], shape: Error
  * response.
  */
 function nameOfErrorResponse({ content }: JsonObject): string | undefined {
-  for (const [type, media] of Object.entries(content ?? {})) {
-    const { examples }: { readonly examples?: object } = media;
-    const codes = ERROR_CODES.filter((code) => Object.hasOwn(examples ?? {}, code));
-    const [first] = codes;
-    if (first === undefined) return undefined;
-    const own = codes.filter((code) => !ANY_ERRORS.includes(code) && !SIGNED_ERRORS.includes(code));
-    const words = own.length === 0 ? reasonPhrase(PROBLEMS[first].status) : own.join('-or-');
-    return (type === PROBLEM_SHAPE.contentType ? '' : 'Fiscal') + toPascalCase(words);
-  }
-  return undefined;
+  const [type, media] = Object.entries(content ?? {})[0] ?? [];
+  const { examples = {} }: { readonly examples?: object } = media ?? {};
+  const codes = ERROR_CODES.filter((code) => Object.hasOwn(examples, code));
+  const [first] = codes;
+  if (first === undefined) return undefined;
+  const special = codes.filter((code) => !ANY_ERRORS.includes(code) && !SIGNED_ERRORS.includes(code));
+  const words = special.length === 0 ? reasonPhrase(PROBLEMS[first].status) : special.join('-or-');
+  return (type === PROBLEM_SHAPE.contentType ? '' : 'Fiscal') + toPascalCase(words);
 }
 
 function toPascalCase(words: string): string {
@@ -346,7 +345,7 @@ function isLimited({ security }: Route): boolean {
   return security !== 'media-server';
 }
 
-/** Returns the headers of a response. A response to a request that was not counted has no RateLimit headers. */
+/** Returns the headers of a response. Only a response to a request that is always counted has RateLimit headers. */
 function commonHeaders(request: 'counted' | 'uncounted'): JsonObject {
   const names = Object.keys(HEADERS).filter(
     (name) => request === 'counted' || !name.startsWith('RateLimit-'),

@@ -18,9 +18,9 @@ export function encryptionKeyPath(dataDir: string): string {
 }
 
 /**
- * Reads the key file of the data directory, and creates it on first use with access for its owner only. Without the file the
- * stored secrets are lost: callers check first that the database needs none that is gone. A file that other users may read,
- * such as a copy or a restored backup, causes a warning and no error, because a mounted secret may have to be readable.
+ * Reads the key file of the data directory, and creates it on first use with access for its owner only. A new key opens no
+ * stored secret, so callers check first that none is stored (requireKeyOfSecrets). A file that other users may read, such as a
+ * copy or a restored backup, causes a warning and no error, because a mounted secret may have to be readable.
  */
 export function readEncryptionKey(
   dataDir: string,
@@ -101,9 +101,9 @@ export const ENCRYPTION_KEY_BYTES = 32;
 export type SecretBox = {
   /** Ids of the keys, the first one being that with which the operator wants secrets to be encrypted. */
   readonly keyIds: readonly [string, ...string[]];
-  /** The position in `keyIds` of the key that encrypts now. */
+  /** The position in `keyIds` of the key that encrypts now. Keys that are derived from these have the same positions. */
   readonly currentIndex: () => number;
-  /** Lets the key with this id encrypt from now on. */
+  /** Lets the key with this id encrypt from now on. A former key does until all instances have the new one (key-rotation.ts). */
   readonly encryptWith: (keyId: string) => void;
   readonly seal: (secret: string, boundTo: string) => string;
   /** Returns whether the secret was sealed with the key that encrypts now. */
@@ -121,28 +121,26 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
   const [first, ...others] = keys;
   const keyIds = [readKeyId(first), ...others.map(readKeyId)] as const;
   const byId = new Map(keys.map((key) => [readKeyId(key), createSecretKey(key)]));
-  const wanted = createSecretKey(first);
-  let currentId = keyIds[0];
+  let current = { id: keyIds[0], key: createSecretKey(first) };
   return {
     keyIds,
-    currentIndex: () => keyIds.indexOf(currentId),
-    encryptWith: (keyId) => {
-      if (byId.has(keyId)) currentId = keyId;
+    currentIndex: () => keyIds.indexOf(current.id),
+    encryptWith: (id) => {
+      const key = byId.get(id);
+      if (key !== undefined) current = { id, key };
     },
     seal: (secret, boundTo) => {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', byId.get(currentId) ?? wanted, nonce).setAAD(
-        Buffer.from(boundTo),
-      );
+      const cipher = createCipheriv('aes-256-gcm', current.key, nonce).setAAD(Buffer.from(boundTo));
       const sealed = Buffer.concat([
         nonce,
         cipher.update(secret, 'utf8'),
         cipher.final(),
         cipher.getAuthTag(),
       ]);
-      return `${VERSION}.${currentId}.${sealed.toString('base64url')}`;
+      return `${VERSION}.${current.id}.${sealed.toString('base64url')}`;
     },
-    isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${currentId}.`),
+    isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${current.id}.`),
     open: (sealed, boundTo) => {
       const [version, id = '', text = ''] = sealed.split('.');
       const key = byId.get(id);
@@ -154,7 +152,9 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
 
 function decrypt(key: KeyObject, sealed: Buffer, boundTo: string): string {
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAAD(Buffer.from(boundTo)).setAuthTag(sealed.subarray(-TAG_BYTES));
     return (
       decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')

@@ -168,7 +168,10 @@ export function checkPlan<P extends PlanSettings>(plan: P): P {
 }
 
 /** Throws insufficient-scope when the plan starts what the caller may not start. */
-export function requireStarts({ record, transcribe }: PlanSettings, caller: Caller | undefined): void {
+export function requireScopesOfStarts(
+  { record, transcribe }: PlanSettings,
+  caller: Caller | undefined,
+): void {
   if (record !== undefined || transcribe !== undefined) requireScope(['recordings'], caller);
 }
 
@@ -211,7 +214,7 @@ export async function putPlan(deps: PlanDeps, act: PlanAct, put: PlanPut): Promi
   if (room === undefined && prefix === undefined)
     throw fieldError('#/prefix', 'is required, or room: a plan is for a room or for a prefix');
   requireRoom(act.caller, room ?? prefix ?? '');
-  requireStarts(settings, act.caller);
+  requireScopesOfStarts(settings, act.caller);
   checkPlan(settings);
   return await savePlan(deps, act, { put, settings });
 }

@@ -12,14 +12,14 @@ type ViewProps = {
   readonly actions?: ReactNode;
   /** Whether the content scrolls by itself, like a table that fills the view. */
   readonly isFilled?: boolean;
-  /** The language of its texts if it is not that of the page. */
+  /** The language of its texts if it differs from the language of the page. */
   readonly lang?: string;
   readonly children: ReactNode;
 };
 
 /** A page of the console: its heading, its actions, and the command that does the same. */
-export function View({ title, note, command, actions, children, ...flags }: ViewProps) {
-  const { isFilled = false, isOffline = false, lang } = flags;
+export function View(props: ViewProps) {
+  const { title, note, command, actions, children, isFilled = false, isOffline = false, lang } = props;
   const name = typeof title === 'string' ? title : undefined;
   useEffect(() => {
     document.title = name === undefined ? 'rtc console' : `${name} · rtc console`;
@@ -51,7 +51,10 @@ export function Empty({ title, children }: EmptyProps) {
   );
 }
 
-/** Nothing for a moment, so that a fast answer does not flicker; then lines to come; after five seconds the reason to wait. */
+/**
+ * Stands for content to come. Its lines stay invisible for a moment (`.skeleton` in parts.css), so that a fast answer does not
+ * flicker. After five seconds it says what it waits for.
+ */
 export function Loading() {
   const [isLong, setLong] = useState(false);
   useEffect(() => {
