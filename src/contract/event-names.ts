@@ -34,7 +34,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Names of registrations that differ from those of the delivery table. */
+/** Names that a webhook may register, for events that the delivery table calls otherwise. */
 export const EVENT_ALIASES = {
   room_closed: 'room_finished',
   recording_started: 'egress_started',

@@ -68,7 +68,7 @@ function ownLimit(description: string, example: number) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description, examples: [example] }));
 }
 
-/** The limits of one key, beside those of the service. The ones about rooms need `rooms`. */
+/** The limits of one key, beside the limits of the service. The ones about rooms need `rooms`. */
 const ownLimits = Type.Object(
   {
     webhooks: ownLimit('Webhooks that it may register', 5),

@@ -1,5 +1,5 @@
 /**
- * Returns the original path of an audited request, `/v1/rooms/demo`. Ids that are not part of it follow it, such as that of
+ * Returns the original path of an audited request, `/v1/rooms/demo`. Ids that are not part of it follow it, such as the id of
  * a created object.
  */
 export function pathWithIds(path: string, ids: Readonly<Record<string, string>>): string {

@@ -20,7 +20,7 @@ export function signRequest(request: SignableRequest, apiSecret: SigningSecret):
     : apiSecret(text, 'hex');
 }
 
-/** Returns whether `signature`, hex in either case, is that of the request; compared in constant time. */
+/** Returns whether `signature`, hex in either case, fits the request; compared in constant time. */
 export function isSignatureValid(
   request: SignableRequest,
   signature: string,

@@ -244,7 +244,7 @@ const format = Type.Optional(
   Type.Enum(TRANSCRIPT_FORMATS, { description: 'Format of the response; default json' }),
 );
 
-/** Segments of a response without `limit`: those of eight hours in which somebody speaks without a pause. */
+/** Segments of a response without `limit`: as many as eight hours have in which somebody speaks without a pause. */
 export const MOST_SEGMENTS = 10_000;
 
 const segmentPage = {

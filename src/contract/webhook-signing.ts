@@ -46,13 +46,13 @@ export function signStandard(
   return `v1,${mac.digest('base64')}`;
 }
 
-/** Returns whether the specified signature is that of the body, compared in constant time. */
+/** Returns whether the specified signature fits the body, compared in constant time. */
 export function isBodySignatureValid(body: string | Uint8Array, signature: string, secret: string): boolean {
   return isEqual(signature, signBody(body, secret));
 }
 
 /**
- * Returns whether one of the Standard Webhooks signatures of the header is that of the message. The caller checks the
+ * Returns whether one of the Standard Webhooks signatures of the header fits the message. The caller checks the
  * timestamp.
  */
 export function isStandardSignatureValid(message: StandardMessage, header: string, secret: string): boolean {

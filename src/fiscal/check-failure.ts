@@ -25,7 +25,7 @@ export type CheckFault = {
 
 export type CheckFailure = {
   readonly ok: false;
-  /** The reason of the first fault. `start`, `end` and `message` are also those of the first fault. */
+  /** The reason of the first fault. `start`, `end` and `message` are about the same fault. */
   readonly reason: CheckReason;
   readonly start: number;
   readonly end: number;

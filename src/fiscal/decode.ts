@@ -33,7 +33,7 @@ export type DecodedCode = {
 export type DecodeResult = DecodedCode | CheckFailure;
 
 /**
- * Decodes a valid codice fiscale; for any other the result is that of `check`. The two-digit year is the latest one whose
+ * Decodes a valid codice fiscale; for any other it returns what `check` returns. The two-digit year is the latest one whose
  * whole date is not after `asOf`. If the place was not in force then, but a century before, it is that earlier year.
  * @throws TypeError only for invalid options.
  */

@@ -48,7 +48,7 @@ export type MatchFailure = {
 export type KnownPerson = { readonly [Field in keyof Person]?: Person[Field] | undefined };
 
 /**
- * Returns whether a code can be that of the person, and if not, which part differs. Omocodia does not count. Only the given data
+ * Returns whether a code can belong to the person, and if not, which part differs. Omocodia does not count. Only the given data
  * are compared; the result says which parts were skipped. Without any data, all fields are faults. A name matches in any
  * way in which the tax office has written it: with transliterated letters or their base letters, without letters with
  * diacritics (many codes made before 2011), with or without names after a comma. A birthplace matches by any place that its
@@ -114,7 +114,7 @@ const isPresent = (value: unknown): boolean => value !== undefined && value !== 
 
 const isGiven = (field: PersonField): boolean => given[field === 'province' ? 'birthplace' : field];
 
-/** Returns whether all given data are good, and there are some. Without a birth date, a place is that of the code's date. */
+/** Returns whether all given data are good, and there are some. Without a birth date, a place is looked up at the code's date. */
 const inspectGiven = (person: KnownPerson, today: number): boolean => {
   if (inspectPerson(person, today).isGood && isPlaceKnown()) return true;
   if (given.isNothing) return false;

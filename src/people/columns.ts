@@ -29,7 +29,7 @@ export function findColumns(names: readonly string[]): Columns {
     if (bare !== name && (meaning.field === 'name' || meaning.field === 'surname'))
       mayBeAbsent.add(meaning.field);
   });
-  // A province without a birthplace is that of an address.
+  // A province without a birthplace belongs to an address.
   if (!indexOf.has('city') && !indexOf.has('state')) indexOf.delete('province');
   return { indexOf, mayBeAbsent };
 }

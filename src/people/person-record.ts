@@ -62,7 +62,7 @@ export type Matched =
   | { readonly ok: true; readonly response: MatchResponse }
   | { readonly ok: false; readonly errors: RecordErrors };
 
-/** Checks whether the record's code is that of its person, as far as the record has data of the person. */
+/** Checks whether the record's code belongs to its person, as far as the record has data of the person. */
 export function matchFrom(record: PersonRecord, rules: Rules): Matched {
   const parsed = parsedAtOnce(record) ?? parseKnownPerson(toWire(record));
   const code = typeof record.cf === 'string' ? record.cf.trim() : '';

@@ -1,6 +1,6 @@
 import type { Language } from '../fiscal/index.ts';
 
-/** Messages about the cells of a table of people, beside those of the fiscal library. */
+/** Messages about the cells of a table of people, beside the messages of the fiscal library. */
 export type PersonTexts = {
   /** The messages explain how a table states that a person has none. */
   readonly nameMissing: string;
@@ -10,7 +10,7 @@ export type PersonTexts = {
   /** Precedes the year in which a place ended. */
   readonly until: string;
   readonly garbled: (field: string) => string;
-  /** Names of the fields that differ from those of the API. */
+  /** Names of the fields that the API calls otherwise. */
   readonly fields: Readonly<Record<string, string>>;
 };
 

@@ -149,7 +149,7 @@ async function prepareRecordingFolder({ dataDir, recordingDir }: Config): Promis
 }
 
 /**
- * An external media server has its own keys: those of the environment, or those of our API if the environment has no others.
+ * An external media server has its own keys. They are in the environment; without them the keys of our API are tried.
  */
 async function withCredentials(
   { media }: DevOptions,
@@ -198,7 +198,7 @@ type StartedDev = Pick<ServiceEnvironment, 'releasePort'> & {
   readonly areCredentialsNew: boolean;
 };
 
-/** On a terminal, the first requests are those of the links that are about to be printed: they are left out. */
+/** On a terminal, the first requests ask for the links that are about to be printed: they are left out. */
 function openLog(level: string): { readonly log: Log; readonly tellRequests: () => void } {
   const { stderr } = process;
   if (!stderr.isTTY) return { log: createLog(level), tellRequests: () => {} };

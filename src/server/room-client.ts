@@ -39,7 +39,7 @@ type RoomToken = { readonly url: string; readonly token: string; readonly waitin
 
 /**
  * Runs `rtc rooms join`: stays in a room until the end of the published media, the signal, or the end of the room. Rejects
- * with an error that says what to install when a package or ffmpeg is missing, and with those of files.
+ * with an error that says what to install when a package or ffmpeg is missing, and with the errors of files.
  */
 export async function visitRoom(options: RoomVisitOptions): Promise<RoomClientEnd> {
   requireNativePackages('rtc rooms join');

@@ -126,7 +126,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'answer-too-large': EXIT.failure,
 };
 
-/** Exit code of a response without a problem of ours: a proxy's page, or that of another service. */
+/** Exit code of a response without a problem of ours: from a proxy, or from another service. */
 export function exitCodeOfStatus(status: number | undefined): ExitCode {
   if (status === undefined) return EXIT.failure;
   return EXIT_OF_STATUS[status] ?? EXIT.failure;

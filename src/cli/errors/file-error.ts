@@ -4,7 +4,7 @@ import { codeOfError, readMembers } from '../../contract/unknown-value.ts';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 
 export type FileUse = {
-  /** Path as the user gave it; default that of the error. */
+  /** Path as the user gave it; by default the path of the error. */
   readonly path?: string;
   readonly doing: 'read' | 'written' | 'used';
   /** Default usage, because the user named the file. */

@@ -262,7 +262,7 @@ type CommandDefinition<A extends Parameters, O extends Parameters> = {
   /** Further paragraphs of the help. */
   readonly description?: string;
   readonly needs: Needs;
-  /** In order; the names are those of `run`'s input. */
+  /** In order. `run` gets its input under these names. */
   readonly arguments: A;
   readonly options: O;
   /** The names that `--json a,b` may choose; none when it is left out. */

@@ -299,7 +299,7 @@ export class Ingress {
     });
   }
 
-  /** GET /v1/ingress: those of all rooms, or with `limit` a page by id. */
+  /** GET /v1/ingress: the ingress of all rooms, or with `limit` a page by id. */
   async listEverywhere(options: ListIngressOptions = {}): Promise<IngressList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
     return await this.#transport.call('GET', `/v1/ingress${query}`, options);

@@ -30,7 +30,7 @@ export function fetchExchange(fetch: Fetch): HttpExchange {
   return {
     wirePath: wirePathOfFetch,
     send: async ({ method, origin, path, headers, body }: WireRequest, signal): Promise<HttpResponse> => {
-      // Uncompressed, because length and ranges are those of the file.
+      // Uncompressed, because length and ranges are about the bytes of the file.
       const sent = { 'accept-encoding': 'identity', ...headers };
       const init = { method, headers: sent, redirect: 'manual', signal } as const;
       const response = await fetch(origin + path, body === undefined ? init : { ...init, body });

@@ -23,13 +23,13 @@ export async function readResponse(
       requestId: headers['x-request-id'],
       detail: `the response is larger than ${maxBytes} bytes`,
     });
-  // The content-length of a HEAD is that of the GET, but there is no body.
+  // The content-length of a HEAD says how long the body of the GET is, but there is no body.
   const announced = line.method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
   if (announced > maxBytes) {
     await response.body.cancel();
     throw tooLarge();
   }
-  // The service's JSON has no byte order mark. That of another server is kept, so that its body is shown unchanged.
+  // The service's JSON has no byte order mark. The mark of another server is kept, so that its body is shown unchanged.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let body = '';
   let size = 0;

@@ -5,7 +5,7 @@ export type RequestSigner = (request: SignableRequest) => string | Promise<strin
 
 const encoder = new TextEncoder();
 
-/** Signs with WebCrypto, which every runtime has. The signature equals that of contract/signing.ts with node:crypto. */
+/** Signs with WebCrypto, which every runtime has. contract/signing.ts makes the same signature with node:crypto. */
 export function createWebCryptoSigner(apiSecret: string): RequestSigner {
   let key: ReturnType<typeof importKey> | undefined;
   return async (request) => {

@@ -14,13 +14,13 @@ export type IstatProvince = {
   readonly validFrom: string;
 };
 
-/** Returns ISTAT's province of a comune in force, by its Belfiore code; null where it is that of ANPR. */
+/** Returns ISTAT's province of a comune in force, by its Belfiore code; null where ANPR has the same. */
 export const istatProvince = (codiceCatastale: string): IstatProvince | null => {
   const slot = typeof codiceCatastale === 'string' ? slotOfCode(codiceCatastale.toUpperCase()) : -1;
   return readProvinces().get(slot)?.province ?? null;
 };
 
-/** Returns the number of ISTAT's province, as records have numbers of provinces; -1 where it is that of ANPR. */
+/** Returns the number of ISTAT's province, as records have numbers of provinces; -1 where ANPR has the same. */
 export const istatProvinceNumber = (slot: number): number => readProvinces().get(slot)?.number ?? -1;
 
 type Entry = { readonly province: IstatProvince; readonly number: number };

@@ -201,7 +201,7 @@ const lookUpStateForms = (name: string, date: number): number => {
   return UNKNOWN_PLACE;
 };
 
-/** One of the names is sufficient, unless another one is that of another state. */
+/** One of the names is sufficient, unless another one names another state. */
 const lookUpAlternativeStates = (name: string, date: number): number => {
   let found = UNKNOWN_PLACE;
   for (const each of alternativeNames(name)) {

@@ -121,7 +121,7 @@ export const cities = (province: string): ListedPlace[] => {
       listed.set(codeOfSlot(slot), listedPlace(records, recordToday(records, slot)));
   }
   const all = [...listed.values()];
-  // If ANPR has the province too, its comuni are those of ANPR.
+  // Where ANPR has the province too, its comuni come from ANPR.
   const isOfToday = all.some((place) => place.isCurrent && place.province === text);
   return isOfToday ? all.filter((place) => place.province === text) : all;
 };
@@ -155,7 +155,7 @@ const slotsNamed = (name: string): readonly number[] => {
   return places.map((place) => slotOfCode(place?.codiceCatastale ?? ''));
 };
 
-/** Returns the postal codes of a comune, by any of its names; those of the successor for an ended comune. */
+/** Returns the postal codes of a comune, by any of its names. An ended comune has the postal codes of its successor. */
 export const caps = (province: string, city: string): CapsResult => {
   const found = findPlace(city, { province });
   if (!found.ok) return found;

@@ -44,7 +44,7 @@ export type ApiKey = {
   readonly scopes: readonly Scope[];
   /** The beginnings of the names of its rooms; null for all rooms. */
   readonly rooms: readonly string[] | null;
-  /** Its own limits; null for those of the service alone. */
+  /** Its own limits; null when only the limits of the service count. */
   readonly limits: OwnLimits | null;
   /** Encrypted, and bound to the id; null when the key is revoked. */
   readonly secret: string | null;
@@ -77,7 +77,7 @@ export interface KeyStore {
   revoke(id: string, now: number): Promise<boolean>;
   /** Notes when keys were used last. A later use that is stored already is kept. */
   noteUses(uses: readonly KeyUse[]): Promise<void>;
-  /** Replaces the sealed secret, if it is still that of `key`. Returns whether it was replaced. */
+  /** Replaces the sealed secret, if it is still the one of `key`. Returns whether it was replaced. */
   replaceSecret(key: Pick<ApiKey, 'id' | 'secret'>, secret: string): Promise<boolean>;
   /** Deletes at most `limit` keys that were revoked or expired before `before`. Returns their number. */
   purge(before: number, limit: number): Promise<number>;

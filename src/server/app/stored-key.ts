@@ -26,7 +26,7 @@ const SEALED: readonly Column[] = [
   sealed('apiKeys', 'secret'),
   sealed('idempotentRequests', 'response'),
   sealed('turnSounds', 'sealed'),
-  // URLs of broadcasts that run; those of ended ones are not kept.
+  // URLs of broadcasts that run; the URLs of ended broadcasts are not kept.
   { ...sealed('recordings', 'outputs'), like: '%"sealed":"%' },
 ];
 

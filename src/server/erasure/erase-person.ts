@@ -67,7 +67,7 @@ async function endBlocksOfPerson(
 
 const NEVER = 0;
 
-/** Ends the blocks that are in force. `lastEnd` is that of every row, also of blocks that had ended before. */
+/** Ends the blocks that are in force. `lastEnd` is the last end of all rows, also of blocks that had ended before. */
 async function endBlocks(
   { store: { erasure, blocks }, clock }: BlockDeps,
   person: Person,

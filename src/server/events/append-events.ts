@@ -70,7 +70,7 @@ type AppendScope = {
   readonly session: RoomSession | undefined;
   readonly roomName: string | undefined;
   readonly present: number;
-  /** The trace of the events; by default that of the running request. */
+  /** The trace of the events; by default the trace of the running request. */
   readonly traceparent?: string | undefined;
 };
 

@@ -97,7 +97,7 @@ async function insertEvents(
   const insert = dialect.engine === 'SQLite' ? insertOnSqlite : insertOnPostgres;
   const insertOrderedOfStored = { sql: insertOrdered(dialect, ordered, isEventStored) };
   const statements: readonly Statement<InsertedDelivery>[] = [
-    // The locks come before that of the counter, which orders all transactions of events.
+    // These locks come before the lock of the counter, which orders all transactions of events.
     ...orderLocks(dialect, ordered),
     ...insert(dialect, events, { deliveries: unordered, parcel }),
     ...(ordered.length === 0 ? [] : [insertOrderedOfStored]),
@@ -169,7 +169,7 @@ function insertNumbered(
     number: index + 1,
   }));
   const rows = dialect.rows(numbered, { ...COLUMN_TYPES, number: 'integer' });
-  // With `where true` SQLite does not take the following `on` for that of a join.
+  // With `where true` SQLite does not take the following `on` for a condition of a join.
   return sql`
     insert into events (position, ${columns}) select ${before} + number, ${columns} from ${rows} as listed
     where true on conflict ("sourceId") do nothing`;
@@ -212,12 +212,12 @@ async function listEvents(connection: Connection, query: EventQuery): Promise<re
 type OwnEvents = {
   /** The conditions of the events that are looked for in the log. */
   readonly conditions: readonly RawBuilder<unknown>[];
-  /** The conditions without that of the rooms. */
+  /** All conditions except the one about rooms. */
   readonly others: readonly RawBuilder<unknown>[];
   readonly rooms: RoomPrefixes;
 };
 
-/** Events that are walked through for each event of the page, before those of a key with many are found by their rooms. */
+/** Events that are walked through for each event of the page, before the events of a key with many are found by their rooms. */
 const MOST_WALKED = 40;
 
 /**
@@ -258,7 +258,7 @@ async function listOfMany(
 type Edges = { readonly first: number | null; readonly last: number | null };
 
 type Selection = Pick<EventQuery, 'types' | 'limit'> & {
-  /** Whether other conditions leave few events, so that those of other types are skipped. */
+  /** Whether other conditions leave so few events that reading and skipping other types is cheap. */
   readonly isFew: boolean;
   /** Whether every type is wanted. */
   readonly isEvery: boolean;

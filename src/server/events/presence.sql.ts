@@ -154,7 +154,7 @@ function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Stat
   const columns = columnList(Object.keys(ROOM_TYPES));
   return {
     name: 'save-rooms',
-    // With `where true` SQLite does not take the following `on` for that of a join.
+    // With `where true` SQLite does not take the following `on` for a condition of a join.
     sql: sql`
       insert into ${sql.table('roomSessions')} (${columns}, "settleAt") select ${columns}, 0 from ${rows} as listed where true
       on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
@@ -324,7 +324,7 @@ function savedTracks(dialect: SqlDialect, tracks: readonly PublishedTrack[]): St
   const columns = columnList(Object.keys(TRACK_TYPES));
   return {
     name: 'save-tracks',
-    // With `where true` SQLite does not take the following `on` for that of a join.
+    // With `where true` SQLite does not take the following `on` for a condition of a join.
     sql: sql`
       insert into ${sql.table('publishedTracks')} (${columns}) select ${columns} from ${rows} as listed where true
       on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt",

@@ -13,7 +13,7 @@ import type { RoomRecord } from '../rooms/store.ts';
  * nothing of it is told later either. A person who may be in the room makes it a call.
  */
 
-/** Returns whether the session is that of a room that was opened although it is closed. Every other stored one has an event. */
+/** Returns whether the room of the session was opened although it is closed. Every other stored session has an event. */
 export function isWithheld({ sequence, startedAt, endedAt }: RoomSession): boolean {
   return sequence === 0 && startedAt === null && endedAt !== null;
 }
@@ -71,7 +71,7 @@ export function refusedJoinEvent(
   };
 }
 
-/** Returns those of the rooms that are closed to somebody, mostly from memory. */
+/** Returns which of the rooms are closed to somebody, mostly from memory. */
 export async function findClosedRooms(
   findRoomRecord: FindRoomRecord,
   rooms: Iterable<string | undefined>,

@@ -29,8 +29,8 @@ import {
  *   room_finished       whoever is still present has left first
  *
  * The media server sends whole seconds, except for the times when rooms opened and participants joined: see placeInSecond.
- * An event of a participant therefore gets at least the time of its join, the end of a room at least that of the last
- * departure, and the end of a track, stream or recording at least that of its start: otherwise time would run backwards.
+ * An event of a participant therefore gets at least the time of its join, the end of a room at least the time of the last
+ * departure, and the end of a track, stream or recording at least the time of its start: otherwise time would run backwards.
  *
  * An event is told if subscribers get it. A room that somebody opened although it is closed is quiet: who is in it is stored, and
  * nothing is told until a person may be there (closed-rooms.ts).

@@ -226,7 +226,7 @@ async function measureRecording(deps: IngestDeps, event: MediaEvent): Promise<Me
 export const MAX_EVENTS_PER_COMMIT = 250;
 
 type EventRecorder = {
-  /** Stores events, except those of rooms that another instance is working on, and returns those exceptions. */
+  /** Stores events, and returns those that it leaves out: events of rooms that another instance is working on. */
   readonly recordFree: (events: readonly MediaEvent[]) => Promise<readonly MediaEvent[]>;
   /** Stores all of the events, and waits for the locks of their rooms. */
   readonly record: (events: readonly MediaEvent[]) => Promise<void>;

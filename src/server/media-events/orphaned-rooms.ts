@@ -150,7 +150,7 @@ async function reviveRoom({ mediaServer, log }: OrphanDeps, { name, sid }: Room)
   }
 }
 
-/** createRoom returns the current count, while that of a list may be outdated. */
+/** createRoom returns the current count, while the count in a list may be outdated. */
 async function closeEmptyOrphans({ mediaServer, clock, orphans, log }: OrphanDeps): Promise<void> {
   const due = orphans.takeDue(clock.monotonic());
   const open = new Set((await mediaServer.listRooms(due.map(({ name }) => name))).map(({ sid }) => sid));

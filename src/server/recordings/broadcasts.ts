@@ -28,7 +28,7 @@ import type { Recording, RecordingStores } from './store.ts';
 
 /*
  * A broadcast sends the composed picture of a room to other servers (RTMP, SRT), writes it as HLS beside the recordings, or
- * both. It is a row of the recordings' table, of another kind: its start, its loss and its end are those of a recording.
+ * both. It is a row of the recordings' table, of another kind: it starts, is lost and ends as a recording does.
  *
  * The recorder connects to the URLs, not this service. A caller with a key could thereby make it connect to the recorder's
  * own network, so the address of each host is checked before the recorder gets its URL. The recorder resolves the name
@@ -366,7 +366,7 @@ async function listRunning(
   return rows;
 }
 
-/** The URLs of running broadcasts, for a rotation of ENCRYPTION_KEY. Those of ended ones are not kept. */
+/** The URLs of running broadcasts, for a rotation of ENCRYPTION_KEY. Ended broadcasts keep none. */
 export const SEALED_BROADCAST_URLS: SealedSecrets<Pick<RecordingStores, 'recordings'>> = {
   name: 'broadcasts',
   list: async ({ recordings }) => {

@@ -206,7 +206,7 @@ async function sendFile(
   const status = isPart ? 206 : 200;
   if (request.method !== 'HEAD') return { status, headers, body: file.read(start, length) };
   await file.close();
-  // Fastify sets the length of an absent body to 0, and does not set that of a stream.
+  // Fastify sets the length of an absent body to 0, and sets no length for a stream.
   return { status, headers, body: Readable.from([]) };
 }
 

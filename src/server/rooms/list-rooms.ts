@@ -143,7 +143,10 @@ export type SharedRooms = {
   readonly readNames: (source: NameSource) => Promise<KnownNames & KnownRooms>;
   /** Returns the whole list that was read within the last second, or reads it. */
   readonly readList: (list: () => Promise<Buffer>) => Promise<Buffer>;
-  /** A caller who has opened, changed or closed a room must find that in the next list. */
+  /**
+   * A caller who has opened, changed or closed a room must find that in the next list. A room that was opened is named, so that
+   * pages have it before the media server lists it.
+   */
   readonly forget: (opened?: string) => void;
   /** Whoever got the event of a join or leave must find it in the next list of all rooms. */
   readonly outdate: () => void;

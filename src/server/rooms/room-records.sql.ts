@@ -81,7 +81,7 @@ function saveRecords(dialect: SqlDialect, records: readonly RoomRecord[]): State
   const changed = sql.join(changing.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`));
   return {
     name: 'save-room-records',
-    // With `where true` SQLite does not take the following `on` for that of a join.
+    // With `where true` SQLite does not take the following `on` for a condition of a join.
     sql: sql`
       insert into rooms (${columns}, "changeNumber")
       select ${columns}, (select value from counters where name = 'rooms') - later

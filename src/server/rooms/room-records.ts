@@ -33,7 +33,7 @@ const REMEMBERED_MS = 30 * 86_400_000;
 /** Settings are not stored again before this time has passed, unless they differ. */
 const REFRESHED_MS = 86_400_000;
 
-/** The settings of more rooms than this are forgotten, those of the rooms that were opened longest ago first. */
+/** The settings of at most this many rooms are kept. The rooms that were opened longest ago are forgotten first. */
 const MAX_REMEMBERED = 100_000;
 
 /** A caller who needs more rooms that never open again can leave them without tokens instead. */

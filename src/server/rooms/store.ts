@@ -60,7 +60,7 @@ export type RoomRecord = RoomSettingsKept & {
   readonly keptUntil: number | null;
 };
 
-/** The settings that the room was opened with; null for those of the media server. */
+/** The settings that the room was opened with; null for the media server's defaults. */
 export type RoomSettingsKept = {
   readonly maxParticipants: number | null;
   readonly emptyTimeout: number | null;
@@ -83,7 +83,7 @@ export interface RoomRecordStore extends RowsOverTime<RoomRecord, RoomKey> {
   isAnyClosed(now: number): Promise<boolean>;
   /** Returns the records of these rooms, straight from the database. */
   findAll(rooms: readonly string[], now: number): Promise<readonly RoomRecord[]>;
-  /** Returns those of the rooms that are closed to somebody at `now`. */
+  /** Returns which of the rooms are closed to somebody at `now`. */
   findClosed(rooms: readonly string[], now: number): Promise<readonly RoomRecord[]>;
   /** Deletes at most `limit` records whose time was over before `before`, and notes ended closures. Returns their number. */
   purge(before: number, limit: number): Promise<number>;
@@ -177,7 +177,7 @@ export interface PlannedRoomStore {
   markDue(subjects: readonly string[], now: number): Promise<number>;
   /** Claims at most `limit` rooms that are due: nobody else gets them before `until`, to which their dueAt is set. */
   claim(claim: DueClaim): Promise<readonly PlannedRoom[]>;
-  /** Moves the end of a claim on for those of the rooms that are still claimed until then. */
+  /** Extends the claim of each of the rooms whose claim still ends then. */
   renew(rooms: readonly Pick<PlannedRoom, 'sid'>[], renewal: DueRenewal): Promise<void>;
   /** Saves claimed rooms, unless events have made them due earlier in the meantime. */
   settle(rooms: readonly PlannedRoom[], until: number): Promise<void>;
@@ -245,7 +245,7 @@ export interface PlannedStartStore {
   }>;
   /** Claims at most `limit` starts that are due: nobody else gets them before `until`, to which their dueAt is set. */
   claim(claim: DueClaim): Promise<readonly PlannedStart[]>;
-  /** Moves the end of a claim on for those of the starts that are still claimed until then. */
+  /** Extends the claim of each of the starts whose claim still ends then. */
   renew(starts: readonly StartKey[], renewal: DueRenewal): Promise<void>;
   /** Sets when a claimed start is tried next; null when it was started. */
   settle(start: StartKey, dueAt: number | null): Promise<void>;

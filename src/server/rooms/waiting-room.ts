@@ -61,7 +61,7 @@ const [WAITING, NAME, ROLE] = ['rtc.waiting', 'rtc.name', 'rtc.role'] as const;
 
 type WaitingToken = { readonly id: string; readonly person: TokenPerson; readonly expiresAt: number };
 
-/** Returns the attributes of a token that leads into the waiting room; the metadata is that of the token. */
+/** Returns the attributes of a token that leads into the waiting room; the token keeps its metadata. */
 export function toWaitingAttributes({ id, person, expiresAt }: WaitingToken) {
   const { room, name, role, canPublishSources, ttl, keyId } = person;
   return {

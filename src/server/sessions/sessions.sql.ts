@@ -82,7 +82,7 @@ async function listSessions(connection: Connection, query: SessionQuery): Promis
   return await withFigures(connection, sessions, now);
 }
 
-/** A session without an event is that of a room that was opened although it is closed, and is not told. */
+/** A session without an event belongs to a room that was opened although it is closed, and is not told. */
 const isTold = sql<boolean>`sequence > 0`;
 
 function isNoProbe(): RawBuilder<boolean> {
@@ -204,7 +204,7 @@ type SessionFigures = {
   readonly participantMs: number;
 };
 
-/** Computes the figures of one session from its connections, of which those of one identity are added in their order. */
+/** Computes the figures of one session from its connections. The connections of one identity are added in their order. */
 export class SessionTally {
   readonly #stays = new Stays<Presence>();
 

@@ -213,7 +213,7 @@ export function transcriptionNotFound(id: string): ServiceError {
   return new ServiceError('transcription-not-found', `There is no transcription ${JSON.stringify(id)}.`);
 }
 
-/** An interim result that was not updated for this time is that of a dead worker, and is ignored. */
+/** An interim result that was not updated for this time comes from a dead worker, and is ignored. */
 const INTERIM_LIFETIME_MS = 5_000;
 
 type LivePage = {

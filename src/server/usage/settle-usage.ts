@@ -4,6 +4,7 @@ import type { Log } from '../platform/log.ts';
 import { RESETTLED_MS, type UsageStores } from './store.ts';
 
 export type SettlerDeps = {
+  /** Its clock is the one that due times are compared with; the other one only measures pauses. */
   readonly store: UsageStores & { readonly clock: Pick<Clock, 'now'> };
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   readonly log: Pick<Log, 'warn'>;
@@ -26,7 +27,7 @@ export type UsageSettler = {
 const BATCH = 50;
 /** Sessions that a reader waits for. */
 const MOST_REFRESHED = 500;
-/** Readers get figures that are at most so old, unless very many rooms are open. */
+/** Readers get figures that are at most this old, unless very many rooms are open. */
 const FRESH_MS = 10_000;
 /** Rooms that end within this time share a transaction. Readers do not wait for it. */
 const GATHERED_MS = 1_000;
@@ -64,6 +65,7 @@ export function startUsageSettler({ store, clock, log }: SettlerDeps): UsageSett
   };
 }
 
+/** A session is due again RESETTLED_MS after it was settled, so its due time says when that was. */
 async function refreshOpen(store: SettlerDeps['store']): Promise<number> {
   const now = store.clock.now();
   const dueBy = now + RESETTLED_MS - FRESH_MS;

@@ -16,7 +16,7 @@ export type Presence = {
 /** Time in which an identity was there, from its first connection on. `to` is infinite for somebody who is there now. */
 export type Span<P extends Presence = Presence> = { readonly first: P; readonly from: number; to: number };
 
-/** Merges the connections, of which those of one identity must be added in the order in which they began. */
+/** Merges the connections. The connections of one identity must be added in the order in which they began. */
 export class Stays<P extends Presence> {
   readonly #spans: Span<P>[] = [];
   readonly #lastSpans = new Map<string, Span<P>>();

@@ -8,7 +8,7 @@ import type { RoomPrefixes } from '../../contract/keys.ts';
  * what ends with an event are written in the transaction that stores the event (usage-rows.ts).
  */
 export interface UsageStore {
-  /** Replaces the rows of these kinds and sources. An unknown key becomes that of the room's session. */
+  /** Replaces the rows of these kinds and sources. A row whose key is unknown gets the key of the room's session. */
   save(rows: readonly UsageRow[]): Promise<void>;
   /**
    * Computes the rows of at most `limit` sessions that are due at `dueBy`, those first that have waited longest. Sessions that

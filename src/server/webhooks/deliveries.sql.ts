@@ -138,7 +138,7 @@ async function claimJobs(
     .map(({ delivery, webhook, event: { position: _, ...event } }) => ({ delivery, webhook, event }));
 }
 
-/** Returns when deliveries are due: those of one order all are when its first one is, which may be a retry. */
+/** Returns when deliveries are due. All deliveries of an order are due together with its first one, which may be a retry. */
 function dueTimes(claimed: readonly Delivery[]): (delivery: Delivery) => number {
   const firstByOrder = new Map(
     claimed.filter(({ waiting }) => waiting === null).map((first) => [toOrder(first), first.dueAt]),

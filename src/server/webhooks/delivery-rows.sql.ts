@@ -13,6 +13,8 @@ import type {
   PendingCount,
 } from './store.ts';
 
+/* store.ts explains orders, `waiting`, leases and parcels. */
+
 /** The columns of a delivery record: all columns of the table except the log and the computed one. */
 const DELIVERY_COLUMNS = [
   'id',
@@ -36,14 +38,14 @@ export const deliveryColumns = columnList(DELIVERY_COLUMNS);
 
 export const loggedColumns = columnList([...DELIVERY_COLUMNS, 'log']);
 
-/** Attempts that are kept of a delivery: those of five rounds. The newest ones take the place of the oldest. */
+/** Attempts that are kept of a delivery: as many as five rounds have. The newest ones take the place of the oldest. */
 const MAX_LOGGED_ATTEMPTS = 20;
 
 type LoggedAttempt = Omit<Attempt, 'number'>;
 
 /**
  * The fields of an attempt, in the order in which the log has their values: names would take most of its bytes. The
- * response is the last one, where the erasure of a person finds it.
+ * response is the last one, where erasure.sql.ts finds it.
  */
 const LOGGED = ['startedAt', 'durationMs', 'statusCode', 'error', 'responseBody'] as const;
 
@@ -66,7 +68,7 @@ export function readLog(log: string | null): readonly LoggedAttempt[] {
   );
 }
 
-/** Every attempt is counted, so that the last one of the log has the number of all. */
+/** Numbers the attempts of the log. The last one has the number `attempts`, because every attempt is counted and the oldest go. */
 export function toLogged({ log, ...delivery }: Delivery & { readonly log: string | null }): LoggedDelivery {
   const attempts = readLog(log);
   const before = delivery.attempts - attempts.length;
@@ -97,11 +99,13 @@ const COLUMN_TYPES = {
 
 const ORDERED_TYPES = { ...COLUMN_TYPES, orderingKey: 'text', sequence: 'integer' } as const;
 
+/** The columns that are inserted of deliveries without an order. */
 const columns = listColumns(COLUMN_TYPES);
 
+/** The columns that are inserted of ordered deliveries as they are; the lease is computed. */
 const unleasedColumns = listColumns(ORDERED_TYPES, ['leaseOwner', 'leaseUntil']);
 
-/** `isWaiting` is 1 for an ordered delivery that got no lease, because an earlier one is pending. */
+/** `isWaiting` is 1 for an ordered delivery that got no lease, because a delivery that is already stored precedes it. */
 export type InsertedDelivery = { readonly id: string; readonly isWaiting?: 0 | 1 };
 
 type OrderedDelivery = NewDelivery & { readonly orderingKey: string };
@@ -132,8 +136,12 @@ export function insertDeliveries(
 }
 
 /**
- * Inserts ordered deliveries that meet the condition, as pending. The first one of a key is not waiting where no earlier one
- * is pending. Only then do the listed deliveries of that key get their leases: this instance sends them one after the other.
+ * Inserts ordered deliveries that meet the condition, as pending. `place` is the position among the listed ones of a key.
+ *
+ * - If an earlier delivery of the key is stored and pending, all of them are behind it: they wait and get no lease.
+ * - Otherwise only the first one is sent at once. The others wait for it, but all have their leases, because this instance
+ *   sends them one after the other.
+ *
  * The limit keeps PostgreSQL on the index: it may turn an `exists` into a scan of all pending deliveries.
  */
 export function insertOrdered(
@@ -189,7 +197,7 @@ export function orderLocks(
   return [{ name, sql: text.$castTo<never>() }];
 }
 
-/** Ends the waiting of the first pending delivery of each order. Call it in the transaction that has ended one before it. */
+/** Lets the first pending delivery of each order wait no longer. Call it in the transaction that has ended the one before. */
 export async function advanceOrders(
   { dialect, runAtCommit }: Connection,
   db: Kysely<Tables>,
@@ -232,7 +240,7 @@ function distinct(orders: readonly DeliveryOrder[]): readonly DeliveryOrder[] {
 }
 
 /**
- * Reads only the index of the lists: its entries have the state and the instant. Of the pending ones it also reads parcels.
+ * Reads only the index of the lists: its entries have the state and the instant. Pending deliveries may also be in parcels.
  */
 export async function countByPart({ db }: Connection, query: CountQuery): Promise<readonly PartCount[]> {
   const { webhookId, state, since, until, partMs, limit } = query;

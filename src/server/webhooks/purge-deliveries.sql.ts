@@ -90,7 +90,7 @@ async function chooseOld(
 
 type Choice = {
   readonly webhookIds: readonly string[];
-  /** A condition that implies that of the index of pending deliveries, or of those that have ended. */
+  /** A condition that implies the condition of an index: of pending deliveries, or of ended ones. */
   readonly isMeant: RawBuilder<unknown>;
   readonly limit: number;
 };

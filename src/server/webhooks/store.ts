@@ -71,7 +71,7 @@ export type Webhook = {
   readonly ordering: WebhookOrdering;
   /** Id of the key that created it. */
   readonly createdBy: string;
-  /** The beginnings of the names of the rooms whose events it gets: those of its key. Null for all events. */
+  /** It gets the events of rooms whose names begin with one of these, which are the prefixes of its key. Null for all events. */
   readonly rooms: readonly string[] | null;
   /** Since when nothing is sent to it; null while it is not paused. */
   readonly pausedAt: number | null;
@@ -103,7 +103,7 @@ export interface DeliveryStore {
    * it at once. A delivery whose webhook is deleted at the same moment is stored, never claimed, and purged. Deliveries of
    * an orderingKey must be stored in the order of their sequence. One that waits for an earlier delivery gets no lease,
    * unless that one is stored in the same call with a lease. The result has the ids of those that got none for that reason.
-   * The result is complete once the transaction has resolved. Those of the parcel get no rows yet.
+   * The result is complete once the transaction has resolved. Deliveries of the parcel get no rows yet.
    */
   insert(deliveries: readonly NewDelivery[], parcel?: Parcel): Promise<ReadonlySet<string>>;
   /**
@@ -126,7 +126,7 @@ export interface DeliveryStore {
    */
   renew(owner: string, ids: readonly string[], leaseUntil: number): Promise<readonly string[]>;
   /**
-   * Unpacks those of the parcels that `owner` still has: rows for what has none. Those in `kept` get a lease, and the others
+   * Unpacks the parcels that `owner` still has: deliveries without a row get one. Those in `kept` get a lease, and the others
    * none; without `kept` all keep the lease of the parcel. Returns the ids of the new rows that have a lease.
    */
   unpack(owner: string, parcelIds: readonly string[], kept?: Kept): Promise<readonly string[]>;

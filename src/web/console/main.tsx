@@ -295,7 +295,7 @@ type NavigationEntry = {
   readonly path: string;
   readonly name: string;
   readonly Icon: LucideIcon;
-  /** The language of the name if it is not that of the page. */
+  /** The language of the name if it differs from the language of the page. */
   readonly lang?: string;
 };
 

@@ -128,7 +128,7 @@ async function post(action: string, { body, token }: Action): Promise<Response> 
   throw new PageError(String(code), String(detail ?? `Status ${response.status}.`), String(until ?? ''));
 }
 
-/** A request that was refused. `code` is that of the service, or `page-ended` when nobody serves the page any more. */
+/** A request that was refused. `code` is the service's error code, or `page-ended` when nobody serves the page any more. */
 export class PageError extends Error {
   readonly code: string;
   /** Instant at which the refusal ends; empty if it does not, or if nobody knows. */

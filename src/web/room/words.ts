@@ -86,7 +86,7 @@ function describeInstant(text: string): string | undefined {
   return `${instant.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long' })}, ${time}`;
 }
 
-/** `name` is that of the error of getUserMedia. */
+/** `name` is the name of an error of getUserMedia. */
 export function describeDeviceError(name: string | undefined): string {
   switch (name) {
     case 'NotAllowedError':

@@ -35,7 +35,7 @@ type ConsoleRequest = {
   readonly client: RtcClient;
   readonly credentials: Credentials;
   readonly info: Omit<ConsoleInfo, 'version'>;
-  /** Checks that precede those of the service, such as that of the settings. */
+  /** Checks that come before the checks of the service, such as the check of the settings. */
   readonly checkSettings: () => Promise<readonly Check[]>;
   /** 0 selects a free port. */
   readonly port: number;
@@ -124,7 +124,7 @@ class OpenedRooms {
  *   Host            ours, so that no name can be bound to this machine (DNS rebinding). The page is never that of localhost,
  *                   which another program can be at the same port of ::1
  *   files           public, because they contain no secret
- *   own page only   requests of other pages are rejected, also those of another port of this machine, which browsers
+ *   own page only   requests of other pages are rejected, also from another port of this machine, which browsers
  *                   take for the same site: Sec-Fetch-Site must be same-origin if the browser sends it, and Origin must
  *                   be ours for every change
  *   the token       of the page that opened the link, in a header, or a path that the page signed with it. It is no
@@ -230,7 +230,7 @@ function readCode(body: string): string {
 
 type SignedPath = { readonly path: string; readonly ticket: string };
 
-/** Takes the ticket from an address that can have no header, such as that of a video or of a file to save. */
+/** Takes the ticket from the address, for requests that can have no header, such as for a video or a file to save. */
 function readSignedPath(url: string): SignedPath | undefined {
   const [, path, ticket] = /^(.+)[?&]ticket=([0-9a-f]+)$/.exec(url) ?? [];
   return path === undefined || ticket === undefined ? undefined : { path, ticket };

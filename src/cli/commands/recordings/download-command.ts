@@ -41,7 +41,7 @@ export const download = defineCommand({
     const client = await context.client();
     const { signal } = context.io;
     const { saveFile, chooseTarget } = await import('./save-file.ts');
-    // With --curl the printed request is that of the download.
+    // With --curl only the request of the download is printed.
     const known = context.flags.isCurl ? undefined : await client.recordings.get(id, { signal });
     const target = await chooseTarget(context, { id: known?.recordingId ?? id, file, isForced: force });
     const captions = await (withCaptions ? readCaptions(context, id) : undefined);

@@ -100,7 +100,7 @@ type Parts = {
   readonly request: string | undefined;
 };
 
-/** Headers of the options override those of the request. */
+/** Headers that are given as options override the headers of the request. */
 function readRequest({ header, headers, body, request }: Parts): SignedRequest {
   const whole = request === undefined ? undefined : parseRequest(request);
   const all = new Map([
@@ -163,7 +163,7 @@ function verifySignatures(request: SignedRequest, options: VerifyOptions): reado
   return [explainBy(specified, standard, request), explainBy(standard, specified, request)];
 }
 
-/** A verdict, and whether the signature itself is right, which that of an old request is too. */
+/** A verdict, and whether the signature itself is right: it also is in an old request, which is refused for its age. */
 type Finding = Verdict & { readonly isSigned: boolean };
 
 const UNKNOWN = 'another secret signed it, or the body is not the one that was signed';

@@ -123,7 +123,7 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 }
 
-/** A name without a dot is mostly that of a container on this machine, which has the same clock. */
+/** A name without a dot is mostly a container on this machine, which has the same clock. */
 export function isOnOtherMachine(url: string | undefined): boolean {
   if (url === undefined || !URL.canParse(url)) return false;
   const { hostname } = new URL(url);

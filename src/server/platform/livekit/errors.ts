@@ -123,7 +123,7 @@ function fromMissingRedis(error: ServerError, call: FailedCall): ServiceError | 
   );
 }
 
-/** Messages of LiveKit's Redis client, which LiveKit passes on as internal or unknown: those of Go's network and of Redis. */
+/** Messages of LiveKit's Redis client, which LiveKit passes on as internal or unknown. Go's network and Redis wrote them. */
 const REDIS_GONE =
   /\b(dial|read|write) tcp\b|\bconnection pool (timeout|exhausted)|\bredis: client is closed|\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN) |(^|: )EOF$/;
 

@@ -70,7 +70,7 @@ export type MediaEventIngress = {
 /** Checks the signature of the media server's events, and reads them. */
 export interface MediaEventReader {
   /**
-   * Returns whether the media server signed this header for an event. The body, which is not read yet, may be that of another
+   * Returns whether the media server signed this header for an event. The body, which is not read yet, may belong to another
    * event.
    */
   isEventToken(authorization: string | undefined): Promise<boolean>;

@@ -23,7 +23,7 @@ export interface MediaServer {
    * room that is being closed.
    */
   createRoom(settings: RoomSettings): Promise<Room>;
-  /** Lists all open rooms, or those of `names` that exist. Their numParticipants is up to five seconds old. */
+  /** Lists all open rooms, or only the open ones among `names`. Their numParticipants is up to five seconds old. */
   listRooms(names?: readonly string[]): Promise<readonly Room[]>;
   /** Disconnects everyone. Rejects with room-not-found. */
   deleteRoom(room: string): Promise<void>;

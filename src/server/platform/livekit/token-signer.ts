@@ -40,7 +40,7 @@ type TokenClaims = {
   readonly kind?: 'agent';
   readonly attributes: Readonly<Record<string, string>>;
   readonly grants: ParticipantGrants;
-  /** Settings of the room if this participant's join opens it; absent for those of the media server. */
+  /** Settings of the room if this participant's join opens it; absent when the media server's own settings apply. */
   readonly roomConfig?: RoomConfig | undefined;
   /** Unix seconds. */
   readonly issuedAt: number;

@@ -187,7 +187,7 @@ export function listSignedErrors({ security, scopes, path }: Route): readonly Er
 
 /* The `webhooks` section of the document: the request that a receiver gets for each event, and the expected response. */
 
-/** A separate tag from that of the operations on webhooks, because generators of clients make one file of each tag. */
+/** Not the tag of the operations on webhooks, because generators of clients make one file of each tag. */
 export const DELIVERY_TAG = {
   name: 'deliveries',
   description: 'The requests that webhooks receive',

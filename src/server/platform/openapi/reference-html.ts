@@ -20,7 +20,7 @@ export type Group = {
   readonly operations: readonly Operation[];
 };
 
-/** All pages. The version is that of the service. */
+/** All pages. `version` is the version of the service. */
 export type Contents = {
   readonly version: string;
   readonly guides: readonly GuidePage[];

@@ -143,7 +143,7 @@ function partRoutes(folder: string, readContents: () => Promise<Contents>): read
   ];
 }
 
-/** Returns the operations in groups, with those of newcomers first. */
+/** Returns the operations in groups. The groups that a newcomer needs come first. */
 function groupOperations(document: JsonObject): readonly Group[] {
   const operations = listOperations(document);
   return readObjects(document.tags).map(({ name, description }) => ({

@@ -12,7 +12,7 @@ export type Instance = {
 };
 
 export interface InstanceStore {
-  /** Stores the row of the instance, and deletes those of ended ones, so that their number is bounded. */
+  /** Stores the row of the instance, and deletes the rows of ended instances, so that their number is bounded. */
   announce(instance: Instance, now: number): Promise<void>;
   /** Lists the instances that are alive, in the order of their ids. */
   listAlive(now: number): Promise<readonly Instance[]>;

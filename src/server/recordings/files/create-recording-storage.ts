@@ -142,7 +142,7 @@ function fault(detail: string, next: string): StorageCheck {
 
 /*
  * Does everything with a small object that happens to the file of a recording: writes it, reads it back, fetches it by its
- * pre-signed URL, deletes it, and checks that it was deleted. The keys are those of the recorder. Only a recording shows
+ * pre-signed URL, deletes it, and checks that it was deleted. The recorder uses the same keys. Only a recording shows
  * whether the recorder reaches the storage.
  */
 

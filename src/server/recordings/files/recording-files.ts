@@ -1,9 +1,9 @@
 import type { Recording } from '../store.ts';
 
 /**
- * The files of recordings: objects of a bucket, or files of a folder. Every method rejects with a ServiceError:
+ * The files of recordings: objects of a bucket, or files of a folder. The methods reject with a ServiceError:
  *   storage-unavailable        the object storage does not respond, or asks to try again later
- *   recording-storage-error    the object storage rejects us, or the settings do not match that of the recording
+ *   recording-storage-error    the object storage rejects us, or the settings name another bucket than the recording's
  */
 export interface RecordingFiles {
   /** Returns undefined when there is no such file. */
@@ -44,10 +44,10 @@ export type OpenFile = FileFacts & {
 
 /** The storage of future recordings. */
 export interface RecordingStorage {
-  /** `bucket` or `recording folder`. */
+  /** The word for it in messages. */
   readonly kind: 'bucket' | 'recording folder';
   /**
-   * Makes the folder of a recording before the recorder does: in a folder that another user has made the file could not be
+   * Makes the folder of a recording before the recorder does: in a folder that another user has made, the file could not be
    * deleted. Does nothing in a bucket. Never rejects.
    */
   makeReady(filepath: string): Promise<void>;

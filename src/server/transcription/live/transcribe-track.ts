@@ -26,7 +26,7 @@ import { VoicedStream } from './voiced-stream.ts';
 
 /*
  * Transcribes one audio track of a room: voice activity detection cuts the samples into a segment at each pause, and
- * the segments are recognised in turns with those of the other tracks. Accepting samples never waits for recognition.
+ * the segments are recognised in turns with the segments of other tracks. Accepting samples never waits for recognition.
  * An interim result is the text of the utterance so far, with the id that its final segment will have. A pause that may
  * end the utterance has it recognised early, so that the text is there when the pause is long enough.
  */

@@ -184,7 +184,7 @@ async function unpackModel(
   }
 }
 
-/** Copies only regular files that are allowed, and those of test_wavs. */
+/** Copies only regular files: the allowed ones, and everything in test_wavs. */
 async function copyModel(
   from: string,
   to: string,

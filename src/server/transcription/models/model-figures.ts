@@ -58,7 +58,7 @@ const MOONSHINE_DOCS = `${SHERPA_DOCS}/moonshine/models-v2.html`;
 const ZIPFORMER_DOCS = `${OFFLINE}/zipformer-transducer-models.html`;
 const WHISPER_DOCS = `${SHERPA_DOCS}/pretrained_models/whisper`;
 
-/** Speed of the quantised files. When the documentation has several recordings, the figure is that of the longest. */
+/** Speed of the quantised files. When the documentation has several recordings, the figure is about the longest. */
 const SPEED: Readonly<Record<string, ModelSpeed>> = {
   'moonshine-tiny-en': { realTimeFactor: 0.03, threads: 1, machine: null, source: null },
   'moonshine-base-en': publishedSpeed(0.109, 2, MOONSHINE_DOCS),

@@ -154,7 +154,7 @@ type TarEntry = {
 
 const BLOCK = 512;
 
-/** Maximum metadata entry. An archive with a larger one is not that of a model. */
+/** Maximum metadata entry. No archive of a model has a larger one. */
 const MAX_METADATA_BYTES = 1024 * 1024;
 
 /** Rejects when the archive is damaged or cut off. */

@@ -15,7 +15,7 @@ type Vocabulary = { readonly room: string; readonly terms: readonly string[] };
 export interface VocabularyStore {
   /** Returns an empty list when the room has none. */
   find(room: string): Promise<readonly string[]>;
-  /** Returns the terms of the room, or those of its plan if it has no terms of its own. */
+  /** Returns the terms of the room, or of its plan if the room has no terms of its own. */
   findOrPlanned(room: string): Promise<readonly string[]>;
   /**
    * Replaces the terms of the room, which remain with the key that gave them first. Returns false, and changes nothing, when

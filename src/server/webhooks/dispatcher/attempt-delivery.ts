@@ -36,7 +36,7 @@ export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;
   readonly buildErrors: Pick<BuildErrorLog, 'error'>;
   readonly tracing?: Pick<Tracing, 'start'> | undefined;
-  /** Called after each attempt, except those of webhook tests. */
+  /** Called after each attempt, except after tests of webhooks. */
   readonly onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
 };
 

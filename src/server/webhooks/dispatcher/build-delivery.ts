@@ -49,7 +49,7 @@ export async function buildDelivery(
 export type SigningKeys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
 
 /**
- * Opens the keys that sign a delivery: the specified header holds one signature, that of the current secret; the second
+ * Opens the keys that sign a delivery: the specified header holds one signature, by the current secret; the second
  * header carries all. Throws secret-unavailable when no ENCRYPTION_KEY of this instance opens the secret.
  */
 export function openSigningKeys(box: SecretBox, webhook: Webhook, now: number): SigningKeys {

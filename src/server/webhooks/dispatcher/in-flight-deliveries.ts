@@ -61,7 +61,7 @@ export class InFlightDeliveries {
     return this.#leaseEnds.has(deliveryId);
   }
 
-  /** Adds a delivery behind those of its webhook, unless its order does not admit it. */
+  /** Adds a delivery behind the others of its webhook, unless its order does not admit it. */
   add(job: DeliveryJob): void {
     const { webhook, delivery, parcelId } = job;
     if (!this.#openQueue(webhook.id).add(job)) return;

@@ -26,7 +26,7 @@ addEventListener('message', async ({ data }: MessageEvent<File>): Promise<void> 
   }
 });
 
-/** The columns that are added to those of the file, as `rtc cf generate --append` does. */
+/** The columns that are added to the columns of the file, as `rtc cf generate --append` does. */
 const ADDED = ['codice_fiscale', 'place', 'warning', 'reason'] as const;
 
 const ROWS_PER_MESSAGE = 2_000;

@@ -82,7 +82,7 @@ function RoomField({ value, onChange }: FieldProps) {
 
 type CardProps = {
   readonly ingress: IngressRecord;
-  /** Whether the cards are those of all rooms, and name them. */
+  /** Whether the cards belong to all rooms, so that each names its room. */
   readonly isOfAll: boolean;
 };
 

@@ -5,7 +5,7 @@ type Props = {
   readonly onChange: (room: string) => void;
 };
 
-/** Limits a list to those of one room. */
+/** Limits a list to what belongs to one room. */
 export function RoomFilter({ what, value, onChange }: Props) {
   return (
     <input

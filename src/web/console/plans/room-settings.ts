@@ -30,7 +30,7 @@ export type SettingsDraft = {
   readonly warnings: string;
   readonly maxParticipants: string;
   readonly lobby: boolean;
-  /** The roles that do not wait in the lobby; undefined for those of the service. */
+  /** The roles that do not wait in the lobby; undefined for the service's default. */
   readonly roles: readonly Role[] | undefined;
   /** When it is recorded and transcribed by itself; empty for never. */
   readonly record: PlanTrigger | '';

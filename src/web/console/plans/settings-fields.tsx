@@ -113,7 +113,7 @@ function TimeFields({ draft, onChange }: FieldsProps) {
   );
 }
 
-/** Chosen roles replace those of the service. */
+/** Chosen roles replace the service's default. */
 function LobbyFields({ draft: { lobby, roles, maxParticipants }, onChange }: FieldsProps) {
   const chosen = roles ?? [];
   const toggle = (role: Role): readonly Role[] =>

@@ -60,7 +60,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
   );
 }
 
-/** Participants of a page: those of most rooms. */
+/** Participants of a page, which is enough for most rooms. */
 const PAGE_SIZE = 200;
 
 /** A raised hand, and another name of somebody, cause no event. */

@@ -217,7 +217,7 @@ type ChartProps = {
   readonly period: { readonly from: string; readonly to: string } | undefined;
 };
 
-/** Bars over time, or those of the largest groups. */
+/** Bars over time, or a bar for each of the largest groups. */
 function Chart({ by, figure, lines, period }: ChartProps) {
   const words = FIGURES.find(([name]) => name === figure)?.[1] ?? '';
   const isOverTime = by === 'day' || by === 'month';

@@ -92,7 +92,7 @@ type DeliveryRows = {
  */
 class DeliveryLog {
   readonly #webhookId: string;
-  /** The lists that are read, in the order in which they are shown; undefined is that of all states. */
+  /** The lists that are read, in the order in which they are shown; undefined is the list of all states. */
   readonly #lists: readonly (State | undefined)[];
   readonly #known = new Map<string, Delivery>();
   /** The cursor of each list that was begun; null at its end. */

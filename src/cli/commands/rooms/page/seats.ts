@@ -75,7 +75,7 @@ export class Seats {
   }
 
   /**
-   * Returns a new seat. The first one is that of the person who typed the command; further ones are `ada-2`, `ada-3`, for
+   * Returns a new seat. The first one belongs to the person who typed the command; further ones are `ada-2`, `ada-3`, for
    * further tabs.
    */
   async take({ invited, link }: Pick<Seat, 'invited' | 'link'>): Promise<Invitation> {

@@ -101,7 +101,7 @@ export async function openPostgres<Tables>(options: PostgresOptions<Tables>): Pr
   };
 }
 
-/** Uses its own connection without timeouts, because migrations, also those of another instance, may take long. */
+/** Uses its own connection without timeouts, because migrations may take long, and another instance may be running them. */
 async function prepareDatabase<Tables>(options: PostgresOptions<Tables>): Promise<void> {
   const { url, migrations, clock, log } = options;
   const pool = createPool(log, { connectionString: url, max: 1 });

@@ -68,7 +68,7 @@ export async function loadTables(target: TableTarget, source: TableSource): Prom
   }
 }
 
-/** Removes values from an error, because a message of PostgreSQL may quote those of a row. */
+/** Removes values from an error, because a message of PostgreSQL may quote a row. */
 function withoutValues(error: unknown): unknown {
   const translated = translatePostgresError(error);
   if (!(translated instanceof DatabaseError)) return translated;

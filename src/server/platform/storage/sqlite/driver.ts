@@ -355,7 +355,7 @@ type FileWatch = { readonly start: () => void; readonly close: () => void };
 
 /**
  * Notices commits of other processes that share the database file, by writes to its write-ahead log. Our own writes are
- * distinguished by data_version, which changes only with those of other connections.
+ * distinguished by data_version, which only the writes of other connections change.
  */
 export function watchFile(database: DatabaseSync, path: string, onChange: () => void): FileWatch {
   let watcher: FSWatcher | undefined;
