@@ -266,7 +266,7 @@ export const BroadcastListQuery = Type.Object(
 export type BroadcastListQuery = Static<typeof BroadcastListQuery>;
 
 /**
- * Returns why `text` is no URL for a stream; undefined when it is one. It never repeats the text, which has a key. Whether
+ * Returns why `text` is no URL for a stream; undefined when it is one. It never repeats the text, because a key is in it. Whether
  * its host may be reached is checked when the broadcast starts.
  */
 export function streamUrlFault(text: string): string | undefined {

@@ -3,7 +3,7 @@
  * 26. Characters at odd positions have other values than those at even positions.
  */
 
-/** Values at odd positions (the first, the third...): of 0 to 9, which are also those of A to J, then of K to Z. */
+/** Values at odd positions (the first, the third...): of 0 to 9 (A to J have the same), then of K to Z. */
 const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 const EVEN = Array.from(ODD.keys());
 

@@ -59,7 +59,7 @@ const WARNINGS: readonly (readonly CheckWarning[])[] = [
   ['place-not-in-force', 'names-not-derivable'],
 ].map((warnings) => Object.freeze(warnings as CheckWarning[]));
 
-/** The result of nearly all valid codes, which is shared. */
+/** The result of nearly all valid codes. They share one object. */
 const PLAIN_SUCCESS: CheckSuccess = Object.freeze({ ok: true, warnings: Object.freeze([]) });
 
 const checkWith = (code: string, settings: Settings): CheckResult => {

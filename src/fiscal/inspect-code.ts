@@ -84,7 +84,7 @@ export const inspectText = (code: unknown, settings: Settings): CheckStatus => {
   return inspectBytes(textBytes, 0, settings);
 };
 
-/** Returns the last inspected text, which was valid, in upper case. It nearly always is already. */
+/** Returns the last inspected text in upper case, as it nearly always is already. The text was valid. */
 export const upperCaseText = (code: string): string => {
   for (let at = 0; at < CODE_LENGTH; at++)
     if (byteAt(textBytes, at) > LAST_UPPER_CASE) return code.toUpperCase();

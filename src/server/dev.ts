@@ -93,7 +93,7 @@ export async function dev(options: DevOptions): Promise<void> {
 
 type ServiceEnvironment = {
   readonly environment: Environment;
-  /** Releases PORT, which is reserved while the media server starts, for the service. */
+  /** Releases PORT for the service. It is reserved while the media server starts. */
   readonly releasePort: () => Promise<void>;
 };
 

@@ -179,7 +179,7 @@ const THIS_MACHINE = 'localhost,127.0.0.1,::1';
 
 /**
  * Returns the proxy that the environment names for an address; undefined if there is none, or if NO_PROXY lists the address.
- * @throws CliError if the variable is not a URL. The message does not contain its value, which may contain a password.
+ * @throws CliError if the variable is not a URL. The message leaves out its value, because a password may be in it.
  */
 export function proxyFor(address: string, env: Environment): ProxySetting | undefined {
   const target = new URL(address);

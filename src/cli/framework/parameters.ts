@@ -78,7 +78,7 @@ export function argument<const T extends string = string>(
   return { description, isRequired: true, isList: false, source: 'typed', parse: typed, ...extras };
 }
 
-/** Creates an optional argument, which is completed but not asked for. */
+/** Creates an optional argument. The shell completes it, and no prompt asks for it. */
 export function optionalExisting(description: string, completes: Picked): Parameter<string | undefined> {
   return optionalArgument(description, { completes });
 }

@@ -10,7 +10,7 @@ export type Value =
   | { readonly instantMs: number }
   | { readonly seconds: number };
 
-/** The value of an instant of the API, which is null while it has not come, and absent where nothing is planned. */
+/** The value of an instant of the API: null while it has not come, absent where nothing is planned. */
 export function instant(text: string | null | undefined): Value {
   return text == null ? undefined : { instantMs: Date.parse(text) };
 }

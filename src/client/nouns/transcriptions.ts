@@ -315,7 +315,7 @@ type FollowTranscriptionDeps = WaitDeps & {
 
 const WAIT_SECONDS = 25;
 
-/** Polling interval for a service of an earlier version, which has no `wait`. */
+/** Polling interval for a service of an earlier version, whose requests cannot wait. */
 const POLL_MS = 500;
 
 /** Segments are stored in the order of their recognition: a long one may be stored after a short one that ended later. */

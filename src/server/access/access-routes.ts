@@ -235,7 +235,7 @@ async function getOwnKey(
   };
 }
 
-/** Revokes a key, which is rejected from now on. A second call changes nothing. Throws key-not-found. */
+/** Revokes a key, so that it is rejected from now on. A second call changes nothing. Throws key-not-found. */
 async function revokeKey({ store, clock }: KeyDeps, id: string): Promise<void> {
   if (!(await store.keys.revoke(id, clock.now()))) throw keyNotFound(id);
 }

@@ -150,7 +150,7 @@ function toRoom({ type, occurredAt }: DomainEvent, { session, roomName, numParti
  * of them: of one that is longer than events contain, only its length and its hash are kept.
  */
 
-/** Leaves out the metadata of sessions that is stored already, which may be long, and may have changed since it was read. */
+/** Leaves out metadata of sessions that is stored already: it may be long, and may have changed since it was read. */
 export function withChangedMetadata(
   sessions: readonly RoomSession[],
   stored: readonly RoomSession[],
@@ -181,7 +181,7 @@ export function learnMetadata(known: string | null, metadata: string | undefined
   return isSame ? known : JSON.stringify({ at, ...shown } satisfies KnownMetadata);
 }
 
-/** Keeps what was known if it is later than what an event told, which may arrive after a change that followed it. */
+/** Keeps what was known if it is later than what an event told: an event may arrive after a later change. */
 export function withLaterMetadata(told: RoomSession, known: RoomSession | undefined): RoomSession {
   if (known === undefined || known.metadata === told.metadata) return told;
   const isEarlier = (parseKnown(known.metadata)?.at ?? 0) > (parseKnown(told.metadata)?.at ?? 0);

@@ -190,7 +190,7 @@ export function publishNow(
   return trackEvent('track_published', publisher, { track, ...time, isUntold: untoldUntil !== null });
 }
 
-/** Ends a track, which was published before. */
+/** Ends a track that was published before. */
 export function unpublishNow(
   presence: PresenceBatch,
   publisher: Publisher,

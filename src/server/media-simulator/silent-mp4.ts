@@ -39,7 +39,7 @@ export function silentMp4(durationMs: number): Buffer {
   );
   const audio = Buffer.alloc(frames * SILENCE.length, SILENCE);
   const head = Buffer.concat([fileType(), movie({ wholeMs, pictures, frames, mediaAt: 0 })]);
-  // The position of the media depends on the size of the boxes, which does not depend on the position.
+  // The position of the media depends on the size of the boxes, but their size does not depend on the position.
   const mediaAt = head.length + BOX_HEADER_BYTES;
   return Buffer.concat([
     fileType(),

@@ -88,7 +88,7 @@ function isEnd({ type }: DomainEvent): boolean {
 /** Longer than the media server takes to report an event, and shorter than clocks that matter are apart. */
 const MOST_APART_MS = 60_000;
 
-/** An instant by the media server's clock, which may be wrong. One that was found afterwards is as old as it says. */
+/** An instant by the media server's clock, which may be wrong. An event that was found afterwards is as old as it says. */
 function toOwnTime(at: number, { isReconciled, occurredAt }: DomainEvent, now: number): number {
   return isReconciled || Math.abs(occurredAt - now) <= MOST_APART_MS ? at : now;
 }

@@ -11,7 +11,7 @@ import {
 } from '../../contract/broadcasts.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
-import { findRoom } from '../rooms/rooms.ts';
+import { requireOpenRoom } from '../rooms/rooms.ts';
 import {
   type BroadcastDeps,
   changeBroadcast,
@@ -99,7 +99,7 @@ function stopRoute(deps: BroadcastDeps): Route {
     handle: async ({ params: { roomId } }) => {
       const stopped = await stopInRoom(deps, roomId, 'broadcast');
       if (stopped === undefined) {
-        await findRoom(deps, roomId);
+        await requireOpenRoom(deps, roomId);
         throw noActiveBroadcast(roomId);
       }
       const { id: broadcastId, egressId, stoppedAt } = stopped;

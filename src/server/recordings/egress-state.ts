@@ -148,6 +148,7 @@ export async function refreshRecording(deps: RefreshDeps, recording: Recording):
   if (egressId === null || !(isActive(recording) || isPending(recording))) return recording;
   try {
     if (isPending(recording)) return await refreshPending(deps, recording, egressId);
+    // Also stores what it finds, such as the end of a recording whose recorder has left.
     await isStillRecording(deps, recording);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

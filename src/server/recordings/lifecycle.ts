@@ -51,7 +51,7 @@ export type Observation =
   | { readonly type: 'stop-accepted'; readonly at: number }
   /** The egress as the media server lists it, or with `isAnswer` as its recorder itself answers (see StreamsReport). */
   | { readonly type: 'egress'; readonly egress: Egress; readonly at: number; readonly isAnswer?: true }
-  /** The end will never be reported. `file` is the file in the storage, which is searched after the stop of a recording. */
+  /** The end will never be reported. `file` was found in the storage, where it is looked for after the stop of a recording. */
   | {
       readonly type: 'recorder-gone';
       readonly reason: string;

@@ -10,7 +10,7 @@ import { RoomParams } from '../../contract/rooms.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
-import { findRoom } from '../rooms/rooms.ts';
+import { requireOpenRoom } from '../rooms/rooms.ts';
 import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } from './egress-state.ts';
 import { applyObservation } from './recording-events.ts';
 import { getRecordingStatus } from './recordings.ts';
@@ -102,7 +102,7 @@ export async function stopInRoom(deps: EgressStateDeps, room: string, kind: Reco
   const egress = await stopUnlessOver(deps, recording, recording.egressId);
   if (egress === undefined) return undefined;
   const applied = await applyStop(deps, recording, egress);
-  // An end that the media server or another instance recorded first keeps its time, which is the same for all callers.
+  // An end that the media server or another instance recorded first keeps its time, so that all callers get the same.
   const stoppedAt = applied.recording?.stoppedAt ?? deps.clock.now();
   return { id: recording.id, egressId: recording.egressId, stoppedAt: new Date(stoppedAt).toISOString() };
 }
@@ -166,6 +166,6 @@ async function stopUnlessOver(
 }
 
 async function noActiveRecording(deps: EgressStateDeps, room: string): Promise<ServiceError> {
-  await findRoom(deps, room);
+  await requireOpenRoom(deps, room);
   return new ServiceError('no-active-recording', `The room ${JSON.stringify(room)} is not being recorded.`);
 }

@@ -4,7 +4,7 @@ import type { RecordingSettings, RecordingStart } from '../../contract/recording
 import type { IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import type { BucketSettings, Egress, RoomCompositeRequest } from '../platform/livekit/media-server.ts';
-import { findRoom, roomNotFound } from '../rooms/rooms.ts';
+import { findRoom, requireOpenRoom, roomNotFound } from '../rooms/rooms.ts';
 import {
   type AbandonedStartDeps,
   cleanUpFailedStart,
@@ -161,7 +161,7 @@ async function claimRoom(deps: RecordingDeps, { room, roomSid, wanted }: Claim) 
  */
 async function ensureRoom(deps: RecordingDeps, recording: Recording): Promise<void> {
   try {
-    await findRoom(deps, recording.room);
+    await requireOpenRoom(deps, recording.room);
   } catch (error) {
     await applyObservation(deps, recording, { type: 'start-refused', owner: deps.instanceId });
     throw error;

@@ -21,7 +21,7 @@ import {
 } from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
 import { type BlockIdentityDeps, type BlockRequest, blockIdentity } from './blocks/blocks.ts';
-import { findRoom, type MediaDeps } from './rooms.ts';
+import { type MediaDeps, requireOpenRoom } from './rooms.ts';
 import { disconnectWaiting } from './waiting-room.ts';
 
 export type ParticipantDeps = MediaDeps & {
@@ -37,7 +37,7 @@ export async function listPresent(deps: ParticipantDeps, room: string): Promise<
 async function listEntries(deps: MediaDeps, room: string): Promise<readonly ParticipantEntry[]> {
   const all = await deps.mediaServer.listParticipantEntries(room);
   // The media server returns an empty list for an unknown room.
-  if (all.length === 0) await findRoom(deps, room);
+  if (all.length === 0) await requireOpenRoom(deps, room);
   return all.filter(({ isSystem }) => !isSystem);
 }
 
@@ -97,7 +97,7 @@ async function getParticipant(deps: ParticipantDeps, room: string, identity: str
     const { sid } = participant;
     if (!(await deps.findDeparted([sid])).has(sid)) return participant;
   }
-  await findRoom(deps, room);
+  await requireOpenRoom(deps, room);
   throw participantNotFound(identity);
 }
 
@@ -316,6 +316,7 @@ export async function removeParticipant(
     await disconnectWaiting(deps, { room, identity });
   }
   try {
+    // Throws for somebody who is not there, whom the media server would remove without an error.
     await getParticipant(deps, room, identity);
     await deps.mediaServer.removeParticipant(room, identity);
     return true;

@@ -36,6 +36,11 @@ export async function findRoom(deps: MediaDeps, name: string): Promise<Room> {
   return room;
 }
 
+/** Throws room-not-found when the room is not open. */
+export async function requireOpenRoom(deps: MediaDeps, name: string): Promise<void> {
+  await findRoom(deps, name);
+}
+
 export type DeleteRoomDeps = MediaDeps &
   RecordDeps & {
     /** Ends what acts for the room without being in it yet, and would make the room anew by joining it. */

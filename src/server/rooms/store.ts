@@ -167,7 +167,7 @@ export type DueRenewal = { readonly from: number; readonly to: number };
 type Closing = { readonly sid: string; readonly closeReason: CloseReason };
 
 export interface PlannedRoomStore {
-  /** Adds the room, which is due at once, or notes the presence; it becomes due no later than before. */
+  /** Adds the room as due at once, or notes the presence. A room that is there becomes due no later than before. */
   note(presence: PlannedPresence): Promise<void>;
   /** Forgets these rooms, whose sessions have ended, with their starts, and returns them. */
   end(sids: readonly string[]): Promise<readonly PlannedRoom[]>;

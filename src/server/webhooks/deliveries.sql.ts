@@ -252,7 +252,7 @@ function listState(
     order by "createdAt" desc, id desc limit ${limit}`;
 }
 
-/** The deliveries of the webhook that only parcels have, which are few, in the order of the list. */
+/** The deliveries of the webhook that only parcels have, in the order of the list. They are few. */
 function listParcelled({ webhookId, limit, after }: DeliveryQuery): RawBuilder<LoggedRow> {
   const isAfter =
     after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;

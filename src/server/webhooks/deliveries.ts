@@ -22,7 +22,7 @@ import { type WaitForChangeDeps, waitForChange } from '../platform/storage/chang
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import type { DeliveryState, LoggedDelivery, PartCount, WebhookStores } from './store.ts';
-import { findWebhook } from './webhooks.ts';
+import { requireWebhook } from './webhooks.ts';
 
 const readPage = pageReader('deliveries');
 
@@ -39,7 +39,7 @@ async function listDeliveries(
   { store }: { readonly store: UnitOfWork<WebhookStores> },
   { webhookId, status: state, eventId, ...asked }: DeliveriesQuery,
 ): Promise<DeliveryList> {
-  await findWebhook(store, webhookId);
+  await requireWebhook(store, webhookId);
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
     store.deliveries.list({ webhookId, state, eventId, ...wanted }),
   );
@@ -81,7 +81,7 @@ async function findDelivery(
   webhookId: string,
   deliveryId: string,
 ): Promise<LoggedDelivery> {
-  await findWebhook(store, webhookId);
+  await requireWebhook(store, webhookId);
   const delivery = await store.deliveries.find(webhookId, deliveryId);
   if (delivery !== undefined) return delivery;
   throw new ServiceError('delivery-not-found', `The webhook has no delivery ${JSON.stringify(deliveryId)}.`);
@@ -124,7 +124,7 @@ async function readStats(
   { store, clock }: Pick<ReplayDeps, 'store' | 'clock'>,
   { webhookId, ...asked }: StatsQuery,
 ): Promise<WebhookStats> {
-  await findWebhook(store, webhookId);
+  await requireWebhook(store, webhookId);
   const until = asked.until === undefined ? clock.now() + 1 : Date.parse(asked.until);
   const since = asked.since === undefined ? until - DAY_MS : Date.parse(asked.since);
   if (since >= until || until - since > LONGEST_MS) {
@@ -201,7 +201,7 @@ export async function replayDelivery(
 
 /** Sends all failed deliveries since `since` again. Throws webhook-not-found. */
 async function replayFailed(deps: ReplayDeps, webhookId: string, since: number): Promise<number> {
-  await findWebhook(deps.store, webhookId);
+  await requireWebhook(deps.store, webhookId);
   const count = await deps.store.deliveries.replayFailed(webhookId, since, deps.clock.now());
   deps.dispatcher.poll();
   return count;

@@ -180,6 +180,11 @@ export async function findWebhook(store: Pick<WebhookStores, 'webhooks'>, id: st
   return webhook;
 }
 
+/** Throws webhook-not-found when there is no such webhook. */
+export async function requireWebhook(store: Pick<WebhookStores, 'webhooks'>, id: string): Promise<void> {
+  await findWebhook(store, id);
+}
+
 /** Names that mean loopback (RFC 6761). */
 const LOCALHOST = /(?:^|\.)localhost\.?$/;
 

@@ -31,7 +31,7 @@ export async function readPage<Row, P extends readonly unknown[]>(
   return { rows, nextCursor: hasMore ? positions.encode(...locate(last)) : null };
 }
 
-/** Returns what reads pages of the list of that name, which is ordered by creation time and id. */
+/** Returns a function that reads pages of the list of that name. The list is ordered by creation time and id. */
 export function pageReader(list: string) {
   const positions = cursorCodec(list, 'number', 'string');
   return <Row extends Position>(

@@ -313,7 +313,7 @@ export type RecordedRequest = {
   readonly method: string;
   /** Path with the names of its parameters instead of their values. */
   readonly path: string;
-  /** The received values of the path's parameters, which may be invalid, and the ids of created objects. */
+  /** The values of the path's parameters as received, perhaps invalid, and the ids of created objects. */
   readonly ids: Readonly<Record<string, string>>;
   readonly address: string | undefined;
   readonly requestId: string;

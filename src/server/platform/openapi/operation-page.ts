@@ -231,7 +231,7 @@ function renderCode(code: string): string {
   return `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>`;
 }
 
-/** Renders a description: paragraphs, tables and code spans, which is all that descriptions have. */
+/** Renders a description: paragraphs, tables and code spans. Descriptions have nothing else. */
 function renderText(text: string): string {
   return text
     .split('\n\n')

@@ -148,7 +148,7 @@ export class WaitingSegments {
     this.#deps = deps;
   }
 
-  /** Returns a function that reads the segment when its turn has come, which may be called once. */
+  /** Returns a function that reads the segment when its turn has come. It may be called once. */
   hold(segment: VoicedSegment): () => Promise<VoicedSegment> {
     if (this.#deps.queue.waiting < MAX_WAITING_IN_MEMORY) return inMemory(segment);
     const { start } = segment;

@@ -77,7 +77,7 @@ export async function installArchive(
     };
     await writeFile(join(files, 'model.json'), `${JSON.stringify(about, null, 2)}\n`);
     await rename(files, target).catch((error: NodeJS.ErrnoException) => {
-      // When two installations run at once, the second keeps the files of the first, which are the same.
+      // When two installations run at once, the second keeps the files of the first, because they are the same.
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } finally {

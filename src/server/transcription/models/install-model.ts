@@ -289,7 +289,7 @@ async function takeFile({ path, sha256 }: PackageFile, files: string): Promise<v
   await writeFile(join(files, basename(path)), bytes);
 }
 
-/** When two installations run at once, the second keeps the files of the first, which are the same. */
+/** When two installations run at once, the second keeps the files of the first, because they are the same. */
 async function putInPlace(files: string, target: string): Promise<void> {
   await rename(files, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;

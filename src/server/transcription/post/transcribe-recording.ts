@@ -369,7 +369,7 @@ async function* readOwnTurns(
   }
 }
 
-/** Returns undefined when the audio was deleted since, or cannot be decrypted, which is logged. */
+/** Returns undefined when the audio was deleted since, or when it cannot be decrypted; only the second is logged. */
 async function readSound(
   { store, soundBox, log }: ReadSoundDeps,
   recordingId: string,

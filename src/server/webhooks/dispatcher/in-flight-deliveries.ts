@@ -282,7 +282,7 @@ class WebhookQueue {
  *
  *   idle       the next one may start
  *   running    one is being sent; the others stay in the queue
- *   stopped    the last one was not delivered, which is not stored yet. Those behind it are not admitted to the queue: the
+ *   stopped    the last one was not delivered, and this is not stored yet. Those behind it are not admitted to the queue: the
  *              lease that they came with is given back when that is stored.
  */
 class Turns {

@@ -67,7 +67,7 @@ export function Audit() {
   );
 }
 
-/** The filters, which are in the address of the view, so that other views can link to them. */
+/** The filters. They are in the address of the view, so that other views can link to them. */
 function useFilter() {
   const { read: typed, change } = useAddress();
   const filter: Filter = {

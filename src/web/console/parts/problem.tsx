@@ -5,7 +5,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 
 type Props = { readonly error: unknown; readonly onRetry?: (() => void) | undefined };
 
-/** The fault that the page already shows above its view, which does not repeat it: nobody answers any more, or for a while. */
+/** The fault that the page shows above its view, so that the view does not repeat it: nobody answers any more, or for a while. */
 export const ShownFault = createContext<'ended' | 'away' | undefined>(undefined);
 
 /** An error of the service: its text, each invalid field, what to do, and the id to find it in the log. */

@@ -179,7 +179,7 @@ const IN_ZIP64 = 0xffffffff;
 
 const ZIP64_EXTRA = 1;
 
-/** Reads the directory of a ZIP archive, which is at its end (APPNOTE.TXT 4.3.12, 4.3.14 and 4.5.3). */
+/** Reads the directory at the end of a ZIP archive (APPNOTE.TXT 4.3.12, 4.3.14 and 4.5.3). */
 function* readParts(archive: Uint8Array): Generator<Part> {
   const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
   let { at, count } = findDirectory(view);

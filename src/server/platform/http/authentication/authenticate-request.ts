@@ -166,7 +166,7 @@ export type AuthenticationDeps = {
   readonly acceptsSingleHeader: boolean;
   /** Finds the keys beside the root key; undefined when there are none. */
   readonly findKey?: FindKey | undefined;
-  /** Called for each request with a valid signature, which does not wait for it. */
+  /** Called for each request with a valid signature. The request does not wait for it. */
   readonly onVerified?: ((keyId: string) => void) | undefined;
 };
 

@@ -113,7 +113,7 @@ export type SampleRequest = {
   readonly method: string;
   /** Path with its query, which follows RTC_URL. */
   readonly path: string;
-  /** The path of RTC_URL, which is signed with the other one; empty without one. */
+  /** The path of RTC_URL, which is signed before the request's own path; empty without one. */
   readonly basePath: string;
   /** Values of the path's parameters, in order. */
   readonly values: readonly string[];
