@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Returns the package's folder, for the sources and for the bundle. */
+/** Returns the package's folder, in the sources and in the bundle alike; `from` is a file or folder in it. */
 export function findPackageRoot(from: string): string {
   const parent = dirname(from);
   if (existsSync(join(from, 'package.json')) || parent === from) return from;

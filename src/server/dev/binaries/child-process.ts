@@ -12,7 +12,7 @@ export type ChildSettings = {
   readonly args: readonly string[];
   /** Added to the inherited variables. Pass secrets here, because every user of the machine can read arguments. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Receives standard output and standard error. `logMode` truncates it or appends to it. */
+  /** Receives standard output and standard error. It is truncated first, unless `logMode` says otherwise. */
   readonly logFile: string;
   readonly logMode?: 'truncate' | 'append';
   /** The signal that ends the program, and the time until SIGKILL; default SIGTERM and 5 s. */
@@ -31,8 +31,8 @@ export type RunningChild = {
 };
 
 /**
- * Starts a program in its own process group. A Ctrl-C in the terminal therefore reaches only this process, which
- * stops its children in order.
+ * Starts a program in its own process group, so that a Ctrl-C in the terminal reaches only this process, which stops its
+ * children in order. Signals go to the program alone: it ends its own children.
  */
 export function startChild(settings: ChildSettings): RunningChild {
   const log = openSync(settings.logFile, settings.logMode === 'append' ? 'a' : 'w', 0o600);
@@ -58,6 +58,7 @@ export function startChild(settings: ChildSettings): RunningChild {
   };
 }
 
+/** `child` is the program that runs now; each restart replaces it. */
 export type Restartable = { child: RunningChild; readonly restart: () => RunningChild };
 
 type Supervision = {

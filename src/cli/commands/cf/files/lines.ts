@@ -15,7 +15,7 @@ export type ByteLine = {
 export type LineVisitor = {
   /** Gets the same object for every line, which saves making a million objects a second. */
   readonly visit: (line: ByteLine) => void;
-  /** Called for a line of more than `maxLineBytes`. */
+  /** Called for a line of more than `maxLineBytes`, counting the CR of a CRLF. */
   readonly visitTooLong: (line: number) => void;
   /** Called after the lines of each piece of input, to write and to wait for the writing. */
   readonly afterChunk: () => Promise<void>;
