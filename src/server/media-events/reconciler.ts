@@ -8,7 +8,7 @@ import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import {
   type AbandonedStartDeps,
-  giveUpAbandonedStarts,
+  endAbandonedStarts,
   stopLateStarts,
 } from '../recordings/abandoned-starts.ts';
 import type { RefreshDeps } from '../recordings/egress-state.ts';
@@ -173,7 +173,7 @@ const STEPS: readonly Step[] = [
   sweepPlannedRooms,
   reconcileTranscriptions,
   reconcileRecordings,
-  giveUpAbandonedStarts,
+  endAbandonedStarts,
   stopLateStarts,
 ];
 

@@ -14,6 +14,7 @@ import { toInstant } from '../platform/clock.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { adoptEgress } from '../recordings/abandoned-starts.ts';
 import { correctsEnd, toEndedState } from '../recordings/lifecycle.ts';
 import {
   applyObservation,
@@ -281,17 +282,21 @@ async function interpretEgress(
 ): Promise<readonly DomainEvent[]> {
   const { egress, type, createdAt } = event;
   if (egress === undefined) return [];
-  const recording = await store.recordings.findByEgressId(egress.egressId);
-  if (recording?.kind === 'broadcast')
-    return await interpretBroadcast(deps, store, { recording, event, egress });
-  // An egress of ours whose start has no response yet, or was given up.
-  if (egress.startId !== undefined && (await store.recordings.find(egress.startId)) !== undefined) return [];
+  const within = { ...deps, store, storeTold: undefined };
+  const adopted = await adoptEgress(within, egress);
+  const recording = adopted?.recording;
+  if (adopted !== undefined) {
+    if (recording === undefined) return [];
+    const { before } = adopted;
+    if (before.kind === 'broadcast')
+      return await interpretBroadcast(deps, store, { before, broadcast: recording, event, egress });
+  }
   const isStart = type === 'egress_started';
   let known = recording;
   if (!isStart && recording !== undefined) {
     // The end itself is published below. An update has the time at which the media begins.
     const observation = { type: 'egress', egress, at: deps.clock.now() } as const;
-    known = (await applyObservation({ ...deps, store }, recording, observation)).recording;
+    known = (await applyObservation(within, recording, observation)).recording;
   }
   if (!isStart && type !== 'egress_ended') return [];
   const { egressId, file, error } = egress;
@@ -308,25 +313,29 @@ async function interpretEgress(
   return [recordingEvent(type, facts, { occurredAt: createdAt, isReconciled: false })];
 }
 
-type BroadcastReport = { readonly recording: Recording; readonly egress: Egress; readonly event: MediaEvent };
+type BroadcastReport = {
+  readonly before: Recording;
+  readonly broadcast: Recording;
+  readonly egress: Egress;
+  readonly event: MediaEvent;
+};
 
 /** The events of a broadcast tell its URLs, which LiveKit's own events of an egress do not. */
 async function interpretBroadcast(
   deps: RecordMediaDeps,
   store: UnitOfWork<MediaEventStores>,
-  { recording, egress, event }: BroadcastReport,
+  { before, broadcast, egress, event }: BroadcastReport,
 ): Promise<readonly DomainEvent[]> {
-  if (event.type === 'egress_started') return [];
   const observation = { type: 'egress', egress, at: deps.clock.now() } as const;
-  const { recording: known } = await applyObservation(
-    { ...deps, store, storeTold: undefined },
-    recording,
-    observation,
-  );
+  const within = { ...deps, store, storeTold: undefined };
+  const { recording: known } = await applyObservation(within, broadcast, observation);
   if (known === undefined) return [];
-  const domainEvents = broadcastEvents(recording, known, { isReconciled: false });
+  const domainEvents = [
+    ...broadcastEvents(before, broadcast, { isReconciled: false }),
+    ...broadcastEvents(broadcast, known, { isReconciled: false }),
+  ];
   if (event.type !== 'egress_ended') return domainEvents;
-  const isCorrection = correctsEnd(recording, egress);
+  const isCorrection = correctsEnd(broadcast, egress);
   return [
     ...domainEvents,
     broadcastEndEvent(known, { isReconciled: false, ...(isCorrection && { isCorrection }) }),

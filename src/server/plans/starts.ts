@@ -6,7 +6,6 @@ import type { DomainEvent } from '../events/event-payload.ts';
 import type { EventStores } from '../events/store.ts';
 import type { Log } from '../platform/log.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
-import { hasClaimRunOut } from '../recordings/lifecycle.ts';
 import { type RecordingDeps, startRecording } from '../recordings/start-recording.ts';
 import type { RecordingStores } from '../recordings/store.ts';
 import { readPlans } from '../rooms/plans/plans.ts';
@@ -92,28 +91,16 @@ async function tryStart(
   const [open] = await deps.mediaServer.listRooms([start.room]);
   // Another session has the name, or the end of this one will be told.
   if (open?.sid !== start.sid) return false;
-  if (await isBeingStarted(deps, start)) return false;
   try {
     await begin();
     return true;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
+    // Another start of the recording goes on, whose instance may have died: a recorder may run.
+    if (start.starts === 'recording' && error.code === 'conflict') return false;
     await tellFailure(deps, start, error);
     return false;
   }
-}
-
-/**
- * Whether another start of the recording goes on. Its instance may have died: then the room is free when its claim ends, and
- * whoever waited for it would tell a failure although a recorder may run.
- */
-async function isBeingStarted(
-  { store, clock }: StartPlannedDeps,
-  { room, starts }: PlannedStart,
-): Promise<boolean> {
-  if (starts !== 'recording') return false;
-  const active = await store.recordings.findActive(room, 'recording');
-  return active?.status === 'starting' && !hasClaimRunOut(active, clock.now());
 }
 
 /** The same reason is told once in a session. */

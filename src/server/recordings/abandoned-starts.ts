@@ -3,17 +3,16 @@ import type { Clock } from '../platform/clock.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import { hasClaimRunOut, hasPassed, isLateStartPossible } from './lifecycle.ts';
-import { applyObservation } from './recording-events.ts';
-import type { Recording, RecordingStores } from './store.ts';
+import { type ApplyDeps, applyObservation } from './recording-events.ts';
+import type { Recording } from './store.ts';
 
 /*
- * Cleans up starts that nobody will finish, because their response was lost or because their instance died. An egress that
- * such a start may have created is recognised by its requested file path, and that of a broadcast by its id.
+ * Finishes starts whose instance died, and cleans up those that nobody wants any more. The egress of a start is recognised
+ * by the id of its recording.
  */
 
-export type AbandonedStartDeps = {
+export type AbandonedStartDeps = ApplyDeps & {
   readonly mediaServer: MediaServer;
-  readonly store: Pick<RecordingStores, 'recordings'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Identifies this process as the owner of its claims. */
@@ -44,7 +43,7 @@ export async function cleanUpFailedStart(
   }
 }
 
-/** Frees the room and keeps the row as failed. Its path or id identifies the egress of the start, if it runs or starts later. */
+/** Frees the room and keeps the row as failed. Its id identifies the egress of the start, if it runs or starts later. */
 export async function giveUpStart(
   deps: AbandonedStartDeps,
   recording: Recording,
@@ -78,23 +77,52 @@ export async function stopLateStarts(deps: AbandonedStartDeps): Promise<void> {
   }
 }
 
-/** Gives up the starts whose claim has expired, so that their rooms are free without another start. */
-export async function giveUpAbandonedStarts(deps: AbandonedStartDeps): Promise<void> {
+/** Takes over the starts whose claim has expired, so that their rooms are free without another start. */
+export async function endAbandonedStarts(deps: AbandonedStartDeps): Promise<void> {
   for (const recording of await deps.store.recordings.list({ status: 'starting', limit: LIMIT })) {
-    if (hasClaimRunOut(recording, deps.clock.now())) await giveUpAbandonedStart(deps, recording);
+    if (hasClaimRunOut(recording, deps.clock.now())) await endAbandonedStart(deps, recording);
   }
 }
 
-/** Frees the room of a start whose claim has expired. As after a lost response, an egress may still begin. */
-export async function giveUpAbandonedStart(deps: AbandonedStartDeps, recording: Recording): Promise<void> {
+/** `before` is the row as it was found; `recording` is undefined when the start was given up. */
+export type Adopted = { readonly before: Recording; readonly recording: Recording | undefined };
+
+/**
+ * Finds the recording of an egress that the media server tells of. That is an answer to its start too: the instance that
+ * waits for the response may have died.
+ */
+export async function adoptEgress(
+  deps: ApplyDeps & Pick<AbandonedStartDeps, 'clock'>,
+  { egressId, startId }: Egress,
+): Promise<Adopted | undefined> {
+  const { recordings } = deps.store;
+  const known = await recordings.findByEgressId(egressId);
+  if (known !== undefined) return { before: known, recording: known };
+  const before = startId === undefined ? undefined : await recordings.find(startId);
+  if (before === undefined) return undefined;
+  const observation = { type: 'egress-created', egressId, at: deps.clock.now() } as const;
+  const { recording } = await applyObservation(deps, before, observation);
+  return { before, recording: recording?.egressId === egressId ? recording : undefined };
+}
+
+/**
+ * Adopts the egress of a start whose claim has expired, if one runs and no event has told of it. Otherwise frees the room; as
+ * after a lost response, an egress may still begin.
+ */
+export async function endAbandonedStart(deps: AbandonedStartDeps, recording: Recording): Promise<void> {
   const { id, kind, room, roomSid, filepath, bucket } = recording;
   const now = deps.clock.now();
-  // The path stays the same, so that an instance that takes over this claim too knows which egress to stop.
   const claim = await deps.store.recordings.claim(
     { id, kind, room, roomSid, filepath, bucket, owner: deps.instanceId, claimUntil: now + CLAIM_MS },
     now,
   );
   if (!claim.claimed) return;
+  const [running] = await listCreatedEgress(deps, recording);
+  if (running !== undefined) {
+    const { egressId, startedAt: at = now } = running;
+    const adopted = await applyObservation(deps, claim.recording, { type: 'egress-created', egressId, at });
+    if (adopted.hasChanged) return;
+  }
   await stopCreatedEgress(deps, claim.recording);
   await giveUpStart(deps, claim.recording, 'the instance that started it was lost');
 }
@@ -102,14 +130,18 @@ export async function giveUpAbandonedStart(deps: AbandonedStartDeps, recording: 
 /** Stops the egresses of the start and returns them. */
 async function stopCreatedEgress(
   deps: AbandonedStartDeps,
-  { id, kind, room, filepath }: Pick<Recording, 'id' | 'kind' | 'room' | 'filepath'>,
+  start: Pick<Recording, 'id' | 'room'>,
 ): Promise<readonly Egress[]> {
-  const running = await deps.mediaServer.listEgress({ room, active: true });
-  const created = running.filter(({ requestedFilepath, startId }) =>
-    kind === 'broadcast' ? startId === id : requestedFilepath === filepath,
-  );
+  const created = await listCreatedEgress(deps, start);
   for (const { egressId } of created) await stopQuietly(deps, egressId);
   return created;
+}
+
+async function listCreatedEgress(
+  { mediaServer }: AbandonedStartDeps,
+  { id, room }: Pick<Recording, 'id' | 'room'>,
+): Promise<readonly Egress[]> {
+  return (await mediaServer.listEgress({ room, active: true })).filter(({ startId }) => startId === id);
 }
 
 /** Stops an egress and logs an error: a dead recorder cannot be stopped, and must not keep the room occupied. */

@@ -75,11 +75,10 @@ export async function startBroadcast(
         outputs: writeOutputs({ hls, streams }),
       };
     },
-    describeEgress: ({ id, filepath }) => ({
+    describeEgress: ({ filepath }) => ({
       filepath,
       settings: { ...(layout !== undefined && { layout }), ...(preset !== undefined && { preset }) },
       broadcast: { urls, hls: hls ?? undefined },
-      startId: id,
     }),
   };
   const { recording, isNew } = await startInRoom(deps, room, start);

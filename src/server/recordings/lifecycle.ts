@@ -30,13 +30,10 @@ import type { Recording, RecordingChange, RecordingState } from './store.ts';
  */
 
 export type Observation =
-  /** The media server responded to the start of the claim's owner with an egress. */
-  | {
-      readonly type: 'egress-created';
-      readonly owner: string;
-      readonly egressId: string;
-      readonly at: number;
-    }
+  /** The start has an egress: the media server responded with it, or told of it, whether the claim's owner lives or not. */
+  | { readonly type: 'egress-created'; readonly egressId: string; readonly at: number }
+  /** The caller of the claim's owner is told that nothing was started: an egress that begins all the same is stopped. */
+  | { readonly type: 'start-unwanted'; readonly owner: string; readonly at: number }
   /** The start of the claim's owner failed, and no egress runs. */
   | { readonly type: 'start-refused'; readonly owner: string }
   /** The claim's owner gives up its start; an egress may still begin. */
@@ -108,19 +105,23 @@ function nextRow(recording: Recording, observation: LastingObservation): RowTran
     case 'streams-changed':
       return UNCHANGED;
     case 'egress-created': {
-      const { owner, egressId, at } = observation;
-      if (!holdsClaim(recording, owner)) return UNCHANGED;
+      const { egressId, at } = observation;
+      if (recording.status !== 'starting' || recording.stoppedAt !== null) return UNCHANGED;
       return { change: { status: 'recording', egressId, startedAt: at, ...NO_CLAIM } };
     }
+    case 'start-unwanted':
+      if (!holdsClaim(recording, observation.owner) || recording.stoppedAt !== null) return UNCHANGED;
+      return { change: { stoppedAt: observation.at } };
     case 'start-given-up': {
       const { owner, error, at } = observation;
       if (!holdsClaim(recording, owner)) return UNCHANGED;
-      return { change: { status: 'failed', stoppedAt: at, error, ...NO_CLAIM } };
+      return { change: { status: 'failed', stoppedAt: recording.stoppedAt ?? at, error, ...NO_CLAIM } };
     }
     case 'room-deleted': {
       if (recording.status !== 'starting') return UNCHANGED;
       const error = 'the room was deleted before the recorder began';
-      return { change: { status: 'failed', stoppedAt: observation.at, error, ...NO_CLAIM } };
+      const stoppedAt = recording.stoppedAt ?? observation.at;
+      return { change: { status: 'failed', stoppedAt, error, ...NO_CLAIM } };
     }
     case 'stop-accepted':
       return { change: findDifferences(recording, changeToStopped(recording, observation.at)) };

@@ -8,7 +8,7 @@ import { findRoom, requireOpenRoom, roomNotFound } from '../rooms/rooms.ts';
 import {
   type AbandonedStartDeps,
   cleanUpFailedStart,
-  giveUpAbandonedStart,
+  endAbandonedStart,
   giveUpStart,
   stopQuietly,
 } from './abandoned-starts.ts';
@@ -34,7 +34,7 @@ export type RecordingDeps = AbandonedStartDeps &
       /** Maximum time for which a start waits for a recorder. */
       readonly timeoutMs: number;
       /** The URL to which the media server sends the events of an egress. It is known once the service listens. */
-      readonly webhookUrl: () => string | undefined;
+      readonly webhookUrl: () => string;
     };
     /** Work that outlives its request; the service waits for it before it closes. */
     readonly background: (work: Promise<void>) => void;
@@ -51,10 +51,11 @@ export type RecordingDeps = AbandonedStartDeps &
  *        │                             └──timeout──> 503; the row stays claimed until the late response came:
  *        │                                           a late egress is stopped, then the row ends as failed
  *        ├──`recording` row──> does it still run? yes: 200 already_recording; no: end it, claim again
- *        └──`starting` row of another──> wait for it, then claim again
+ *        └──`starting` row of another──> wait for it, then claim again; 409 if it takes too long
  *
- * An instance that dies after its claim leaves a `starting` row whose claim runs out. The next start, or the reconciler,
- * stops an egress of that start and gives the start up, which frees the room.
+ * The media server tells of an egress by an event too, and whoever receives it first makes the row `recording`: the instance
+ * that started it may have died. If it died before there was an egress, its claim runs out, and the next start, or the
+ * reconciler, gives the start up, which frees the room.
  */
 
 /** Maximum time for which a caller waits. After waiting for another start, enough time is left for a recorder. */
@@ -96,13 +97,9 @@ export type EgressStart = {
   readonly describe: (
     now: number,
   ) => Pick<NewRecording, 'id' | 'filepath' | 'bucket' | 'recordTracks' | 'outputs'>;
-  readonly describeEgress: (recording: Recording) => Pick<
-    RoomCompositeRequest,
-    'filepath' | 'settings' | 'broadcast'
-  > & {
-    /** The start is recognised by it, if its response is lost. */
-    readonly startId?: string;
-  };
+  readonly describeEgress: (
+    recording: Recording,
+  ) => Pick<RoomCompositeRequest, 'filepath' | 'settings' | 'broadcast'>;
 };
 
 type Started = { readonly recording: Recording; readonly isNew: boolean };
@@ -128,10 +125,13 @@ export async function startInRoom(deps: RecordingDeps, room: string, wanted: Egr
       continue;
     }
     if (hasClaimRunOut(recording, deps.clock.now())) {
-      await giveUpAbandonedStart(deps, recording);
+      await endAbandonedStart(deps, recording);
       continue;
     }
-    if (deps.clock.monotonic() >= requestedAt + timeoutMs) throw noRecorder();
+    if (deps.clock.monotonic() >= requestedAt + timeoutMs) {
+      const message = 'Another start in this room goes on, and no recorder has taken its work yet.';
+      throw new ServiceError('conflict', message, { retryable: true });
+    }
     await deps.clock.sleep(POLL_INTERVAL_MS);
   }
 }
@@ -194,18 +194,30 @@ async function startEgress(deps: RecordingDeps, { recording, wanted, deadline }:
     (error: unknown): StartOutcome => ({ error }),
   );
   const inTime = await withinTime(deps.clock, outcome, deadline - deps.clock.monotonic());
+  if (inTime !== undefined && 'egress' in inTime) return await activate(deps, recording, inTime.egress);
+  const told = await noteUnwanted(deps, recording);
+  if (told !== undefined) return { recording: told, isNew: true };
   if (inTime === undefined) {
     deps.background(discardLateStart(deps, recording, outcome));
     throw noRecorder();
   }
-  if ('error' in inTime) {
-    // The egress may run although its start failed. If that cannot be found out now, the claim expires.
-    await cleanUpFailedStart(deps, recording, inTime.error).catch((error: unknown) => {
-      deps.log.warn({ recordingId: recording.id, err: error }, 'cleaning up after a failed start failed');
-    });
-    throw inTime.error;
+  // The egress may run although its start failed. If that cannot be found out now, the claim expires.
+  await cleanUpFailedStart(deps, recording, inTime.error).catch((error: unknown) => {
+    deps.log.warn({ recordingId: recording.id, err: error }, 'cleaning up after a failed start failed');
+  });
+  throw inTime.error;
+}
+
+/** Returns the recording if an event has told of its egress, which is an answer too. From now on, it is none. */
+async function noteUnwanted(deps: RecordingDeps, recording: Recording): Promise<Recording | undefined> {
+  const observation = { type: 'start-unwanted', owner: deps.instanceId, at: deps.clock.now() } as const;
+  try {
+    const { recording: current } = await applyObservation(deps, recording, observation);
+    return current?.status === 'recording' ? current : undefined;
+  } catch (err) {
+    deps.log.warn({ recordingId: recording.id, err }, 'noting that a start is given up failed');
+    return undefined;
   }
-  return await activate(deps, recording, inTime.egress);
 }
 
 async function requestEgress(
@@ -213,31 +225,23 @@ async function requestEgress(
   recording: Recording,
   wanted: EgressStart,
 ): Promise<Egress> {
-  const { room, filepath } = recording;
+  const { id, room, filepath } = recording;
   // A probe of `rtc doctor` records nothing, and would leave an empty folder.
   if (!isProbeRoom(room) && filepath !== '') await deps.recordingStorage.makeReady(filepath);
-  const { startId, ...egress } = wanted.describeEgress(recording);
   const { bucket } = deps.recordings;
-  const webhookUrl = nameStart(deps.recordings.webhookUrl(), startId);
-  return await deps.mediaServer.startRoomComposite({ room, bucket, webhookUrl, ...egress });
-}
-
-/** Names the start in the URL, which the media server lists with the egress: a start whose response is lost is found by it. */
-function nameStart(webhookUrl: string | undefined, startId: string | undefined): string | undefined {
-  if (webhookUrl === undefined || startId === undefined) return webhookUrl;
-  const url = new URL(webhookUrl);
-  url.searchParams.set('start', startId);
-  return url.href;
+  // The media server tells this URL with the egress, so that the egress of a start is recognised without its response.
+  const url = new URL(deps.recordings.webhookUrl());
+  url.searchParams.set('start', id);
+  const egress = wanted.describeEgress(recording);
+  return await deps.mediaServer.startRoomComposite({ room, bucket, webhookUrl: url.href, ...egress });
 }
 
 async function activate(deps: RecordingDeps, recording: Recording, { egressId }: Egress): Promise<Started> {
-  const { instanceId: owner } = deps;
-  const at = deps.clock.now();
   let active: Recording | undefined;
   try {
-    const observation = { type: 'egress-created', owner, egressId, at } as const;
-    const applied = await applyObservation(deps, recording, observation);
-    active = applied.hasChanged ? applied.recording : undefined;
+    const observation = { type: 'egress-created', egressId, at: deps.clock.now() } as const;
+    const { recording: current } = await applyObservation(deps, recording, observation);
+    if (current?.egressId === egressId) active = current;
   } finally {
     // Without a row nothing would ever stop the egress.
     if (active === undefined) await stopQuietly(deps, egressId);

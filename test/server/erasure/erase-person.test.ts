@@ -107,7 +107,7 @@ async function storeTraces(store: Store, now: number): Promise<void> {
     { ...recording, owner: 'test', claimUntil: now + 60_000, recordTracks: 1 },
     now,
   );
-  await observeRecording(store, 'r_1', { type: 'egress-created', owner: 'test', egressId: 'EG_1', at: now });
+  await observeRecording(store, 'r_1', { type: 'egress-created', egressId: 'EG_1', at: now });
   const listening = { recordingId: 'r_1', owner: 'test', now, leaseUntil: now + 60_000 };
   expect(await store.turns.claimListening(listening)).toBe(true);
   const turn = { trackId: 'TR_PA_1', identity: IDA, name: PERSON.name, startedAt: now, endedAt: now + 1 };

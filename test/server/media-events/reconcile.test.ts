@@ -736,7 +736,6 @@ describe('recordings whose end was missed', () => {
     endedAt: NOW + 10_000,
     mediaStartedAt: NOW + 1_000,
     error: undefined,
-    requestedFilepath: undefined,
     startId: undefined,
     streams: [],
     file: { filename: 'a.mp4', location: 'a.mp4', sizeBytes: 77, durationMs: 9_000 },
@@ -756,7 +755,7 @@ describe('recordings whose end was missed', () => {
       { id: 'rec1', room: 'demo', filepath: 'a.mp4', bucket: null, owner: 'me', claimUntil: NOW + 1 },
       NOW,
     );
-    const created = { type: 'egress-created', owner: 'me', egressId: 'EG_1', at: NOW } as const;
+    const created = { type: 'egress-created', egressId: 'EG_1', at: NOW } as const;
     await observeRecording(store, 'rec1', created);
   };
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { observeRecording } from '../../support/observe-recording.ts';
 import {
   type EventStage,
   joined,
@@ -294,7 +295,6 @@ describe('recordings and streams', () => {
     endedAt: undefined,
     mediaStartedAt: undefined,
     error: undefined,
-    requestedFilepath: undefined,
     startId: undefined,
     streams: [],
     file: undefined,
@@ -324,6 +324,28 @@ describe('recordings and streams', () => {
     });
     expect(finished?.recording).not.toHaveProperty('error');
   });
+
+  it.each(['egress_started', 'egress_updated'])(
+    'begin with %s of the start of an instance that died, unless nobody wants it any more',
+    async (type) => {
+      const { recordings } = stage.store;
+      const start = { filepath: 'a.mp4', bucket: null, owner: 'dead', claimUntil: NOW + 60_000 };
+      await recordings.claim({ ...start, id: 'rec_1', room: 'demo' }, NOW);
+      await recordings.claim({ ...start, id: 'rec_2', room: 'other' }, NOW);
+      const unwanted = { type: 'start-unwanted', owner: 'dead', at: NOW } as const;
+      await observeRecording(stage.store, 'rec_2', unwanted);
+      for (const startId of ['rec_1', 'rec_2']) {
+        const told = { ...egress, egressId: `EG_${startId}`, startId, status: 'EGRESS_STARTING' } as const;
+        await stage.receive(mediaEvent(type, { egress: told }));
+      }
+      expect(await recordings.find('rec_1')).toMatchObject({ status: 'recording', egressId: 'EG_rec_1' });
+      expect(await recordings.find('rec_2')).toMatchObject({ status: 'starting', egressId: null });
+      const events = (await stage.storedEvents()).filter(({ event }) => event === 'egress_started');
+      expect(events.map(({ recording }) => recording?.egressId)).toEqual(
+        type === 'egress_started' ? ['EG_rec_1'] : [],
+      );
+    },
+  );
 
   it.each([
     ['EGRESS_COMPLETE', 'stopped'],

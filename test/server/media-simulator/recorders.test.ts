@@ -37,7 +37,6 @@ describe('a recorder in a room with published media', () => {
       endedAt: undefined,
       error: undefined,
       file: undefined,
-      requestedFilepath: `${room}/a.mp4`,
       startId: undefined,
       streams: [],
     });

@@ -90,7 +90,7 @@ async function addRunning(store: Store, name: string, ago = 60_000): Promise<Rec
     { id, room: name, filepath, bucket: null, owner: 'o', claimUntil: at + 1 },
     at,
   );
-  await observeRecording(store, id, { type: 'egress-created', owner: 'o', egressId: `EG_${name}`, at });
+  await observeRecording(store, id, { type: 'egress-created', egressId: `EG_${name}`, at });
   return await found(store, id);
 }
 
@@ -125,7 +125,6 @@ const COMPLETE: Egress = {
   endedAt: NOW,
   mediaStartedAt: NOW - 58_000,
   error: undefined,
-  requestedFilepath: undefined,
   startId: undefined,
   streams: [],
   file: { filename: 'demo.mp4', location: '/demo.mp4', sizeBytes: 1234, durationMs: 59_876.543_21 },

@@ -82,7 +82,7 @@ describe('a recorder that starts later than RECORDER_PATIENCE', () => {
       expect(clock.now() - before).toBeLessThan(24_000);
       // A recorder is present now, but the egress of the first start has not begun yet.
       embedded.control.setFaults({ recorder: 'present' });
-      expect((await start()).status).toBe(503);
+      expect(await start()).toMatchObject({ status: 409, json: { title: 'Conflict' } });
       expect(await media.listEgress({ room })).toEqual([]);
       await expect.poll(async () => (await start()).status, { timeout: 10_000, interval: 20 }).toBe(201);
       const running = await media.listEgress({ room, active: true });

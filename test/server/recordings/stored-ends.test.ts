@@ -53,7 +53,7 @@ async function addRunning({ store }: EventStage): Promise<void> {
     claimUntil: NOW + 1,
   };
   await store.recordings.claim(claim, NOW);
-  await observeRecording(store, 'rec1', { type: 'egress-created', owner: 'me', egressId: 'EG_1', at: NOW });
+  await observeRecording(store, 'rec1', { type: 'egress-created', egressId: 'EG_1', at: NOW });
 }
 
 async function observe(
@@ -80,7 +80,6 @@ const COMPLETE: Observation = {
     endedAt: NOW + 110_000,
     mediaStartedAt: NOW + 1000,
     error: undefined,
-    requestedFilepath: undefined,
     startId: undefined,
     streams: [],
     file: { filename: 'a.mp4', location: 'a.mp4', sizeBytes: 77, durationMs: 9000 },

@@ -203,8 +203,6 @@ export type Egress = {
   /** Time of the first recorded frame. It is known from EGRESS_ACTIVE on, up to half a second ahead. */
   readonly mediaStartedAt: number | undefined;
   readonly error: string | undefined;
-  /** The path that was requested: roomComposite.fileOutputs[0].filepath of EgressInfo's request. */
-  readonly requestedFilepath: string | undefined;
   /** The `start` parameter of the webhook that was requested, by which a start is recognised. */
   readonly startId: string | undefined;
   /** The file that was written, or the playlist with the size of all segments, once the egress is over. */

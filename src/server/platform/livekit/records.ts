@@ -64,7 +64,6 @@ export function toEgress(info: EgressInfo): Egress {
     endedAt: toMilliseconds(info.endedAt),
     mediaStartedAt: toMediaStart(info),
     error: toError(info.error),
-    requestedFilepath: toRequestedFilepath(info),
     startId: toStartId(info),
     file: toFile(info) ?? toPlaylist(info),
     streams: info.streamResults.map(toStream),
@@ -104,13 +103,6 @@ function toPlaylist(info: EgressInfo): EgressFile | undefined {
     sizeBytes: Number(playlist.size),
     durationMs: Number(playlist.duration) / NANOSECONDS_PER_MS,
   };
-}
-
-function toRequestedFilepath(info: EgressInfo): string | undefined {
-  if (info.request.case !== 'roomComposite') return undefined;
-  const { fileOutputs, segmentOutputs, output } = info.request.value;
-  const file = fileOutputs[0] ?? (output.case === 'file' ? output.value : undefined);
-  return file?.filepath ?? segmentOutputs[0]?.playlistName;
 }
 
 /** Time from EGRESS_ACTIVE, when the recorder's pipeline begins to play, to its first frame; measured on livekit/egress. */

@@ -241,7 +241,6 @@ describe('a call', () => {
       endedAt: 1_700_000_010_000,
       mediaStartedAt: undefined,
       error: undefined,
-      requestedFilepath: '/out/a.mp4',
       startId: undefined,
       streams: [],
       file: { filename: '/out/a.mp4', location: '/out/a.mp4', sizeBytes: 4096, durationMs: 9876.5 },

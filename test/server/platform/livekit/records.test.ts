@@ -31,7 +31,6 @@ describe('the record of an egress', () => {
       endedAt: undefined,
       mediaStartedAt: undefined,
       error: undefined,
-      requestedFilepath: undefined,
       startId: undefined,
       streams: [],
       file: undefined,

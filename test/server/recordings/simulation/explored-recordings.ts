@@ -49,6 +49,13 @@ export const RECORDING_SCENARIOS: readonly RecordingScenario[] = [
     passes: [CLAIM_HAS_RUN_OUT_MS],
   },
   {
+    name: 'an instance is killed while it starts, and LiveKit tells of its recorder before or after a comparison',
+    programs: { one: ['start'], two: ['reconcile'], livekit: ['hear'] },
+    faults: 0,
+    crashes: 1,
+    passes: [CLAIM_HAS_RUN_OUT_MS],
+  },
+  {
     name: 'an instance stands still while it starts, and two others take over at once',
     programs: { one: ['start'], two: ['reconcile'], three: ['start'] },
     faults: 0,

@@ -1,8 +1,10 @@
 import type { EventStores } from '../../../../src/server/events/store.ts';
+import type { Egress } from '../../../../src/server/platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../../../../src/server/platform/storage/unit-of-work.ts';
 import {
   type AbandonedStartDeps,
-  giveUpAbandonedStarts,
+  adoptEgress,
+  endAbandonedStarts,
   stopLateStarts,
 } from '../../../../src/server/recordings/abandoned-starts.ts';
 import type { RefreshDeps } from '../../../../src/server/recordings/egress-state.ts';
@@ -34,7 +36,7 @@ export type SimulatedInstance = {
   readonly stop: () => Promise<void>;
   /** One round at a time, like the reconciler's loop. */
   readonly reconcile: () => Promise<void>;
-  /** Receives the media server's own event of an egress that has ended. It may be late, sent twice or never. */
+  /** Receives the media server's own event of an egress. It may be late, sent twice or never. */
   readonly hear: () => Promise<void>;
   /** How many ids it has given out. */
   readonly idsGiven: () => number;
@@ -56,6 +58,13 @@ export function createInstance(name: string, world: World): SimulatedInstance {
     await work.catch(ignore);
     for (const one of background.splice(0)) await one.catch(ignore);
   };
+  const tell = async (egress: Egress): Promise<void> => {
+    const recording = (await adoptEgress(deps, egress))?.recording;
+    if (recording === undefined) return;
+    const observation = { type: 'egress', egress, at: schedule.clock.now() } as const;
+    await applyObservation({ store: deps.store }, recording, observation);
+    if (isOver(egress)) database.publishedEnds.add(endSourceId(recording));
+  };
   let isReconciling = false;
   return {
     name,
@@ -68,14 +77,10 @@ export function createInstance(name: string, world: World): SimulatedInstance {
       isReconciling = false;
     },
     hear: async () => {
-      const over = recorders.recorders.filter(({ egress }) => isOver(egress));
-      const egress = over[schedule.integer(Math.max(1, over.length))]?.egress;
-      const row = egress && database.toRow(egress.egressId);
-      schedule.observe(name, [egress, row]);
-      if (egress === undefined || row === undefined) return;
-      const observation = { type: 'egress', egress, at: schedule.clock.now() } as const;
-      const applied = applyObservation({ store: deps.store }, row, observation);
-      await run(applied.then(() => database.publishedEnds.add(endSourceId(row))));
+      const { recorders: all } = recorders;
+      const egress = all[schedule.integer(Math.max(1, all.length))]?.egress;
+      schedule.observe(name, egress);
+      if (egress !== undefined) await run(tell(egress));
     },
     idsGiven: () => ids,
   };
@@ -107,7 +112,7 @@ function createDependencies(
       directory: '/recordings',
       pathTemplate: `{room}-{time}-${name}.mp4`,
       timeoutMs: 20_000,
-      webhookUrl: () => undefined,
+      webhookUrl: () => 'http://service/livekit/webhook',
     },
     background,
     storeTold: (end) => database.storeTold(name, end),
@@ -133,7 +138,7 @@ function createEventStores(name: string, { database }: World): UnitOfWork<Record
 }
 
 async function reconcile(deps: AbandonedStartDeps & RefreshDeps): Promise<void> {
-  await giveUpAbandonedStarts(deps);
+  await endAbandonedStarts(deps);
   await stopLateStarts(deps);
   await reconcileRecordings(deps);
 }

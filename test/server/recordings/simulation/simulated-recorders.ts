@@ -14,7 +14,7 @@ const LEAVES_AFTER_MS = 20_000;
 
 type Recorder = { egress: Egress; isAlive: boolean; diedAt: number };
 type LateStart = {
-  readonly path: string;
+  readonly startId: string;
   readonly startsAt: number;
   readonly started: (egress: Egress) => void;
 };
@@ -49,7 +49,8 @@ export class SimulatedRecorders {
     };
     const mediaServer: Partial<MediaServer> = {
       listRooms: () => call(() => [{ name: ROOM, sid: 'RM_1' } as Room]),
-      startRoomComposite: ({ filepath }) => call(() => this.#start(filepath)),
+      startRoomComposite: ({ webhookUrl = '' }) =>
+        call(() => this.#start(new URL(webhookUrl).searchParams.get('start') ?? '')),
       stopEgress: (egressId) => call(() => this.#stop(egressId)),
       listEgress: (filter) =>
         call(() =>
@@ -71,8 +72,8 @@ export class SimulatedRecorders {
   }
 
   /** Starts that wait for a recorder, and when each gets one. */
-  get lateStarts(): readonly (readonly [path: string, startsAt: number])[] {
-    return this.#late.map(({ path, startsAt }) => [path, startsAt]);
+  get lateStarts(): readonly (readonly [startId: string, startsAt: number])[] {
+    return this.#late.map(({ startId, startsAt }) => [startId, startsAt]);
   }
 
   /** Whether the media server may do something by itself now. A recorder that records goes on as it is, unless it fails. */
@@ -89,8 +90,8 @@ export class SimulatedRecorders {
   /** Performs one step that the media server does by itself. */
   proceed(): void {
     const now = this.#schedule.clock.now();
-    for (const { path, started } of this.#late.filter(({ startsAt }) => startsAt <= now)) {
-      started(this.#create(path));
+    for (const { startId, started } of this.#late.filter(({ startsAt }) => startsAt <= now)) {
+      started(this.#create(startId));
     }
     this.#late = this.#late.filter(({ startsAt }) => startsAt > now);
     const alive = this.recorders.filter(({ egress, isAlive }) => isAlive && !isOver(egress));
@@ -111,15 +112,15 @@ export class SimulatedRecorders {
     }
   }
 
-  async #start(path: string): Promise<Egress> {
+  async #start(startId: string): Promise<Egress> {
     if (this.#happens(8))
       throw new ServiceError('media-worker-unavailable', 'No recorder.', { retryable: true });
-    if (!this.#happens(4)) return this.#create(path);
+    if (!this.#happens(4)) return this.#create(startId);
     const startsAt = this.#schedule.clock.now() + this.#schedule.integer(LONGEST_START_MS);
-    return await new Promise((started) => this.#late.push({ path, startsAt, started }));
+    return await new Promise((started) => this.#late.push({ startId, startsAt, started }));
   }
 
-  #create(path: string): Egress {
+  #create(startId: string): Egress {
     const egress: Egress = {
       egressId: `EG_${this.recorders.length + 1}`,
       room: ROOM,
@@ -128,8 +129,7 @@ export class SimulatedRecorders {
       endedAt: undefined,
       mediaStartedAt: undefined,
       error: undefined,
-      requestedFilepath: path,
-      startId: undefined,
+      startId,
       streams: [],
       file: undefined,
     };

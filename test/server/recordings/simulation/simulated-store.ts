@@ -106,7 +106,7 @@ export class SimulatedDatabase {
     const mayTakeOver = active?.id === claim.id && hasClaimRunOut(active, now);
     if (active !== undefined && !mayTakeOver) return { claimed: false, recording: active };
     const recording: Recording = {
-      ...EMPTY,
+      ...(active ?? EMPTY),
       ...claim,
       ...{ kind, roomSid, recordTracks, outputs },
       claimOwner: owner,

@@ -39,7 +39,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
   const now = Date.now();
   const claim = { id: 'one', room: 'demo', filepath, bucket: null, owner: 'm', recordTracks: 1 };
   await store.recordings.claim({ ...claim, claimUntil: now + 5_000 }, now);
-  await observeRecording(store, 'one', { type: 'egress-created', owner: 'm', egressId: 'EG_1', at: now });
+  await observeRecording(store, 'one', { type: 'egress-created', egressId: 'EG_1', at: now });
   const people = await Promise.all(
     Object.entries(SAID).map(async ([identity, text]) => {
       const path = join(folder, `${identity}.wav`);

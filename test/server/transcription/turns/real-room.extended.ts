@@ -48,7 +48,7 @@ it('a worker stores who speaks when in a real room that is recorded', async () =
     claimUntil: now + 5_000,
   };
   await store.recordings.claim(recording, now);
-  await observeRecording(store, 'one', { type: 'egress-created', owner: 'm', egressId: 'EG_1', at: now });
+  await observeRecording(store, 'one', { type: 'egress-created', egressId: 'EG_1', at: now });
   const worker = await startWorker(config, { ...parts, instanceId: 'listening' });
   await vi.waitUntil(() => store.turns.isListening('one', Date.now()), { timeout: 20_000 });
   expect((await store.turns.listListened(0)).map(({ owner }) => owner)).toEqual(['listening']);

@@ -122,7 +122,6 @@ async function record(id: string, room = `room of ${id}`, recordTracks = 0): Pro
   await store.recordings.claim(recording, now);
   await observeRecording(store, id, {
     type: 'egress-created',
-    owner: 'maker',
     egressId: `EG_${id}`,
     at: now,
   });
