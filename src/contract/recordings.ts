@@ -112,7 +112,7 @@ export const RecordingSchema = Type.Object(
       'Length of the file in milliseconds; null until known',
     ),
     sizeBytes: orNull(Type.Integer({ examples: [7_340_032] }), 'Size of the file in bytes; null until known'),
-    error: orNull(Type.String(), 'Why the recording failed or was aborted'),
+    error: orNull(Type.String(), 'Why the recording failed, was aborted, or was ended by its recorder'),
     file: orNull(
       Type.Object({
         bucket: orNull(Type.String({ examples: ['recordings'] }), 'Null for a local file'),

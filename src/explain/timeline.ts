@@ -148,7 +148,8 @@ function sentenceOfRecordingEnd(recording: NonNullable<Event['recording']>): Sen
     const size = sizeBytes === undefined ? [] : [formatBytes(sizeBytes)];
     const file = [...length, ...size].join(', ');
     const late = corrected === true ? ', which was reported as failed before,' : '';
-    return `recording ${egressId}${late} is complete${file === '' ? '' : `: ${file}`}`;
+    const text = `recording ${egressId}${late} is complete${file === '' ? '' : `: ${file}`}`;
+    return error === undefined ? text : { text: `${text}; its recorder ended it: ${error}`, isTrouble: true };
   }
   const why = error === undefined ? '' : `: ${error}`;
   const end = status === 'aborted' ? 'was aborted: no media arrived' : `ended as ${status}`;

@@ -63,11 +63,20 @@ export function toEgress(info: EgressInfo): Egress {
     startedAt: toMilliseconds(info.startedAt),
     endedAt: toMilliseconds(info.endedAt),
     mediaStartedAt: toMediaStart(info),
-    error: toError(info.error),
+    error: toEndError(info),
     startId: toStartId(info),
     file: toFile(info) ?? toPlaylist(info),
     streams: info.streamResults.map(toStream),
   };
+}
+
+/** Ends that the recorder decides itself; one that lacks processors has no error, and its file ends early. */
+const ENDS_BY_ITSELF = /^End reason: (CPU exhausted|Process killed|Failure)$/;
+
+function toEndError({ error, errorCode, details }: EgressInfo): string | undefined {
+  const [, reason = ''] = ENDS_BY_ITSELF.exec(details) ?? [];
+  if (error === '') return toError(reason === '' && errorCode !== 0 ? `error ${errorCode}` : reason);
+  return toError(reason === 'Failure' || error.includes(reason) ? error : `${error}: ${reason}`);
 }
 
 /** The recorder's errors may name URLs with their keys. */

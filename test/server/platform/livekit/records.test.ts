@@ -37,6 +37,21 @@ describe('the record of an egress', () => {
     });
   });
 
+  it.each([
+    ['', 'End reason: CPU exhausted', 0, 'CPU exhausted'],
+    [
+      'Stop called before pipeline could start',
+      'End reason: CPU exhausted',
+      412,
+      'Stop called before pipeline could start: CPU exhausted',
+    ],
+    ['CPU exhausted: 4.1 cores used', 'End reason: Failure', 403, 'CPU exhausted: 4.1 cores used'],
+    ['', '', 503, 'error 503'],
+    ['', 'End reason: StopEgress API', 0, undefined],
+  ])('tells why its recorder ended: %j, %j, %i', (error, details, errorCode, told) => {
+    expect(toEgress(new EgressInfo({ error, details, errorCode })).error).toBe(told);
+  });
+
   it('has its media begin half a second after its recorder began to play', () => {
     const info = new EgressInfo({ status: EgressStatus.EGRESS_ACTIVE });
     info.fileResults = [new FileInfo({ filename: 'a.mp4', startedAt: 1_700_000_000_123_999_999n })];
