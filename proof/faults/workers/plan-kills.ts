@@ -35,7 +35,11 @@ const WARNING_SECONDS = 3;
 /** What an instance has claimed another one takes after a second; a new process on SQLite has to start before. */
 const BOUND_SECONDS = 30;
 
-/** Another start waits for the end of a dead instance's claim, which lasts a minute. */
+/**
+ * The media server tells a new process of the recorder after 1, 2, 4 or 8 s. Without a recorder, another start waits for the end
+ * of a dead instance's claim, which lasts a minute.
+ */
+const STARTED_SECONDS = { unasked: 90, others: 20 } as const;
 const DEADLINE_MS = 180_000;
 const poll = pollEvery({ everyMs: 50, withinMs: DEADLINE_MS });
 
@@ -72,7 +76,7 @@ async function killPlanned(context: ExperimentContext, settings: EngineSettings)
       const rounds: Round[] = [];
       for (let round = 0; round < ROUNDS[context.runSize]; round += 1)
         rounds.push(await runRound(stage, state, `${state.slug}-${round}`));
-      return toOutcome(rounds);
+      return toOutcome(rounds, state);
     },
   });
   return { figures };
@@ -83,13 +87,15 @@ type Round = {
   readonly events: ReadonlyMap<string, number>;
   /** Those that ran when everything had started. */
   readonly recordings: number;
+  /** Milliseconds until the recording ran, from the death of the instance that started it, or from the first join. */
+  readonly startMs: number;
   readonly warnings: number;
   readonly closeReason: string | undefined;
   /** Milliseconds from the planned end until the media server had closed the room. */
   readonly lateMs: number;
 };
 
-function toOutcome(rounds: readonly Round[]): AfterKill {
+function toOutcome(rounds: readonly Round[], { slug }: PlanState): AfterKill {
   const count = (isOdd: (round: Round) => boolean): number => rounds.filter(isOdd).length;
   const figures: readonly Figure[] = [
     observed('rooms', rounds.length),
@@ -124,14 +130,20 @@ function toOutcome(rounds: readonly Round[]): AfterKill {
       0,
     ),
     atMost({
-      ...{
-        name: 'the last room was closed after',
-        measured: Math.max(...rounds.map(({ lateMs }) => lateMs)) / 1000,
-      },
-      ...{ bound: BOUND_SECONDS, unit: ' s' },
+      name: 'the last recording ran after',
+      measured: Math.max(...rounds.map(({ startMs }) => startMs)) / 1000,
+      bound: slug === 'unasked' ? STARTED_SECONDS.unasked : STARTED_SECONDS.others,
+      unit: ' s',
+    }),
+    atMost({
+      name: 'the last room was closed after',
+      measured: Math.max(...rounds.map(({ lateMs }) => lateMs)) / 1000,
+      bound: BOUND_SECONDS,
+      unit: ' s',
     }),
   ];
-  return { figures, lines: [`closed after ${rounds.map(({ lateMs }) => lateMs).join(', ')} ms`] };
+  const times = rounds.map(({ startMs, lateMs }) => `${startMs} and ${lateMs}`);
+  return { figures, lines: [`recorded and closed after ${times.join(', ')} ms`] };
 }
 
 /** Runs a planned room from its first join to its end, and kills an instance meanwhile. */
@@ -140,10 +152,16 @@ async function runRound(stage: Stage, state: PlanState, room: string): Promise<R
   const plan = { name: room, record: {}, transcribe: { language: 'en' } };
   await stage.open(plan);
   const killed = gate.killAt(state, room);
+  let from = Date.now();
   media.control.join(room, { identity: 'ada' });
   media.control.publish(room, 'ada');
-  if (state.during === 'start') await stage.replace(await killed);
+  if (state.during === 'start') {
+    const victim = await killed;
+    from = Date.now();
+    await stage.replace(victim);
+  }
   await poll(async () => (await stage.listRunning(room)).length > 0);
+  const startMs = Date.now() - from;
   await poll(() => stage.isTranscribed(room));
   const recordings = (await stage.listRunning(room)).length;
   const end = Date.now() + ENDS_AFTER_MS;
@@ -158,6 +176,7 @@ async function runRound(stage: Stage, state: PlanState, room: string): Promise<R
       [...Map.groupBy(stored, ({ event }) => event)].map(([event, all]) => [event, all.length]),
     ),
     recordings,
+    startMs,
     warnings: gate.countWarnings(room),
     closeReason: stored.find(({ event }) => event === 'room_finished')?.closeReason,
     lateMs: closedAt - end,

@@ -32,9 +32,9 @@ export type Claimed<Row> = {
 
 /**
  * Starts work on a claimed row that the loop does not wait for. It never rejects, and wakes the loop if its row is due before
- * the claim ends.
+ * the claim ends. The claim is not renewed beyond `heldUntil`.
  */
-export type Run<Row> = (row: Row, work: (wake: () => void) => Promise<void>) => void;
+export type Run<Row> = (row: Row, work: (wake: () => void) => Promise<void>, heldUntil?: number) => void;
 
 type DueLoopOptions<Row> = {
   readonly clock: Clock;
@@ -82,8 +82,9 @@ export function startDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
     const held = renewer.hold(claimed, until);
     const claim = { rows: claimed, now, until: () => held.until };
     const started = new Set<Row>();
-    const run: Run<Row> = (row, work) => {
+    const run: Run<Row> = (row, work, heldUntil = Number.POSITIVE_INFINITY) => {
       started.add(row);
+      held.pending.set(row, heldUntil);
       const one = work(loop.wake).finally(() => {
         held.release(row);
         running.delete(one);
@@ -112,22 +113,28 @@ async function findSleepMs<Row>({ clock, rows }: DueLoopOptions<Row>): Promise<n
   return nextDueAt === undefined ? undefined : Math.min(Math.max(0, nextDueAt - clock.now()), MAX_SLEEP_MS);
 }
 
-type Held<Row> = { until: number; readonly release: (row: Row) => void };
+type Held<Row> = {
+  until: number;
+  /** Until when the claim of each row is renewed. */
+  readonly pending: Map<Row, number>;
+  readonly release: (row: Row) => void;
+};
 
 /** Renews the claims of rows that are worked on. */
 function startRenewer<Row>({ clock, log, rows }: DueLoopOptions<Row>) {
-  const claims = new Map<Held<Row>, Set<Row>>();
+  const claims = new Set<Held<Row>>();
   const loop = startLoop({
     clock,
     log,
     failureMessage: 'renewing claims of planned rooms failed; other instances may continue',
     backoff: { firstMs: RENEW_MS, maxMs: RENEW_MS },
     round: async () => {
-      for (const [held, pending] of claims) {
+      for (const held of claims) {
         const now = clock.now();
         if (held.until - now > CLAIM_MS - RENEW_MS) continue;
         const to = now + CLAIM_MS;
-        await rows.renew([...pending], { from: held.until, to });
+        const renewed = [...held.pending].flatMap(([row, heldUntil]) => (to > heldUntil ? [] : [row]));
+        await rows.renew(renewed, { from: held.until, to });
         held.until = to;
       }
       return claims.size === 0 ? undefined : RENEW_MS;
@@ -136,9 +143,10 @@ function startRenewer<Row>({ clock, log, rows }: DueLoopOptions<Row>) {
   return {
     close: loop.close,
     hold: (claimed: readonly Row[], until: number): Held<Row> => {
-      const pending = new Set(claimed);
+      const pending = new Map(claimed.map((row) => [row, Number.POSITIVE_INFINITY]));
       const held: Held<Row> = {
         until,
+        pending,
         release: (row) => {
           pending.delete(row);
           if (pending.size > 0) return;
@@ -147,7 +155,7 @@ function startRenewer<Row>({ clock, log, rows }: DueLoopOptions<Row>) {
           if (claims.size === 0) loop.wake();
         },
       };
-      claims.set(held, pending);
+      claims.add(held);
       if (claims.size === 1) loop.wake();
       return held;
     },

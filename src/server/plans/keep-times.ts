@@ -22,8 +22,8 @@ import { beginStarts } from './starts.ts';
 
 const AT_ONCE = 48;
 
-/** Longer than the media server takes to send a warning. */
-const WARNING_MS = 10_000;
+/** Longer than a claim: when the instance that warns has died, another one warns before the end. */
+const WARNED_AGAIN_MS = 1_000;
 
 /** A room that the media server does not list is looked at again after this time, unless its end has been told. */
 const MISSING_MS = 60_000;
@@ -104,7 +104,7 @@ async function actOnRooms(
   await store.plannedRooms.settle(settled, claim.until());
   const warning = acting.filter(({ act }) => act === 'warn');
   await tellClosing(deps, warning, now);
-  for (const one of warning) run(one.row, () => warn(deps, one, claim));
+  for (const one of warning) run(one.row, () => warn(deps, one, claim), one.room.dueAt ?? undefined);
   const closing = acting.filter(({ act }) => act === 'close');
   if (closing.length > 0) {
     const close = await beginClosing(deps, closing, now);
@@ -191,9 +191,9 @@ async function warn(
   }
 }
 
-/** Returns whether a warning comes first: an end that is due soon does not wait for it. */
+/** Returns whether the room stays claimed until it is warned. What is due at once does not wait for that. */
 function waitsForWarning({ dueAt }: PlannedRoom, now: number): boolean {
-  return dueAt === null || dueAt >= now + WARNING_MS;
+  return dueAt === null || dueAt >= now + WARNED_AGAIN_MS;
 }
 
 /** Returns what closes one of these rooms. A room that cannot be closed now is claimed again. */

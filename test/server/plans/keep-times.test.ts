@@ -22,7 +22,7 @@ afterEach(async () => {
 async function startRoom(
   engine: 'SQLite' | 'PostgreSQL',
   plan: PlanSettings,
-  { isPlannedLater = false, failures = 0 } = {},
+  { isPlannedLater = false, failures = 0, isSilent = false } = {},
 ) {
   const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
   if (database !== undefined) closers.push(() => database.close());
@@ -31,6 +31,7 @@ async function startRoom(
   const { clock, deps, store } = stage;
   const acts: string[] = [];
   let failing = failures;
+  let warnings = 0;
   let meanwhile: (() => Promise<unknown>) | undefined;
   const mediaServer = {
     // Between the reading of what is planned and the writing of what is due.
@@ -42,6 +43,8 @@ async function startRoom(
     },
     listParticipants: async () => [{ identity: 'ada' } as Participant],
     sendData: async () => {
+      warnings += 1;
+      if (isSilent) await new Promise(() => {});
       failing -= 1;
       if (failing >= 0) throw new Error('the media server does not respond');
       acts.push(`warned at ${(clock.now() - NOW) / 1000}`);
@@ -70,13 +73,11 @@ async function startRoom(
     closers.push(() => other.close());
     return other;
   };
-  /** Waits until the room is due then, because whoever works on it sleeps meanwhile as well. */
-  const advanceTo = async (seconds: number) => {
-    await expect.poll(() => store.plannedRooms.nextDueAt()).toBe(NOW + seconds * 1000);
-    clock.advance(NOW + seconds * 1000 - clock.now());
+  return {
+    ...{ clock, acts, store, move },
+    countWarnings: () => warnings,
+    inBetween: (change: typeof meanwhile) => (meanwhile = change),
   };
-  const inBetween = (change: typeof meanwhile) => (meanwhile = change);
-  return { clock, acts, store, move, inBetween, advanceTo, failuresLeft: () => Math.max(0, failing) };
 }
 
 const NO_LIMITS: PlanDeps['keyLimits'] = {
@@ -89,22 +90,52 @@ const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('the times of a room on %s', (engine) => {
   it('are kept also when one follows right after a warning', async () => {
-    const plan = { closesAt: at(3600), closingWarnings: [300, 2] };
-    const { acts, advanceTo } = await startRoom(engine, plan);
-    const expected = ['warned at 3300', 'warned at 3598', 'closed demo at 3600'];
-    for (const [index, seconds] of [3300, 3598, 3600].entries()) {
-      await advanceTo(seconds);
-      await expect.poll(() => acts).toEqual(expected.slice(0, index + 1));
+    const { clock, acts } = await startRoom(engine, { closesAt: at(3600), closingWarnings: [300, 2] });
+    const steps = [
+      [3300, 'warned at 3300'],
+      [298, 'warned at 3598'],
+      [2, 'closed demo at 3600'],
+    ] as const;
+    for (const [seconds, act] of steps) {
+      await expect.poll(() => clock.sleeping).toBe(1);
+      clock.advance(seconds * 1000);
+      await expect.poll(() => acts.at(-1)).toBe(act);
     }
+    expect(acts).toHaveLength(3);
   });
 
-  it('include a warning that the media server did not take at first', async () => {
-    const plan = { closesAt: at(3600), closingWarnings: [300] };
-    const { clock, acts, advanceTo, failuresLeft } = await startRoom(engine, plan, { failures: 1 });
-    await advanceTo(3300);
-    await expect.poll(failuresLeft).toBe(0);
-    clock.advance(5000);
-    await expect.poll(() => acts).toEqual(['warned at 3305']);
+  it.each([
+    [300, 5],
+    [3, 1],
+  ])(
+    'include a warning %i s before the end that the media server did not take at first',
+    async (left, later) => {
+      const plan = { closesAt: at(3600), closingWarnings: [left] };
+      const { clock, acts, countWarnings } = await startRoom(engine, plan, { failures: 1 });
+      const pass = async (seconds: number) => {
+        await expect.poll(() => clock.sleeping).toBe(1);
+        clock.advance(seconds * 1000);
+      };
+      await pass(3600 - left);
+      await expect.poll(countWarnings).toBe(1);
+      await pass(later);
+      await expect.poll(() => acts).toEqual([`warned at ${3600 - left + later}`]);
+      await pass(left - later);
+      await expect.poll(() => acts.at(-1)).toBe('closed demo at 3600');
+    },
+  );
+
+  it('include the end although the media server does not respond to a warning before it', async () => {
+    const plan = { closesAt: at(3600), closingWarnings: [3] };
+    const { clock, acts, countWarnings } = await startRoom(engine, plan, { isSilent: true });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.advance(3_597_000);
+    await expect.poll(countWarnings).toBe(1);
+    for (let step = 0; step < 30; step += 1) {
+      await expect.poll(() => clock.sleeping).toBeGreaterThan(0);
+      clock.advance(100);
+    }
+    await expect.poll(() => acts.at(-1)).toBe('closed demo at 3600');
   });
 
   it.each([
