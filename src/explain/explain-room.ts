@@ -1,5 +1,6 @@
 import { formatDuration, plural } from '../contract/amounts.ts';
 import type { Block } from '../contract/blocks.ts';
+import type { Event } from '../contract/events.ts';
 import type { Participant } from '../contract/participants.ts';
 import type { Room } from '../contract/rooms.ts';
 import type { Session, SessionDetail } from '../contract/sessions.ts';
@@ -66,7 +67,8 @@ async function explainCall(
   const isWithin = (at: string): boolean => untilMs === undefined || Date.parse(at) <= untilMs;
   const sinceMs = session === undefined ? nowMs - LOOKED_BACK_MS : Date.parse(session.createdAt);
   const stored = await readEvents(reading, { room: name, sinceMs, untilMs });
-  const events = stored.filter((event) => session === undefined || event.room?.id === session.sessionId);
+  const own = stored.filter((event) => session === undefined || event.room?.id === session.sessionId);
+  const events = [...(await readWaitedBefore(reading, session)), ...own];
   const requests = await readAudit(reading, { roomId: name, since: new Date(sinceMs).toISOString() });
   const people = room === undefined ? undefined : await ifFound(readPeople(reading, name));
   const parts = [
@@ -88,6 +90,31 @@ async function explainCall(
     ...combined,
     next: [...next, ...looking],
   };
+}
+
+const WAITING = ['participant_waiting', 'participant_admitted', 'participant_denied'] as const;
+
+/** The media server tells when it opened a room in whole seconds. */
+const SECOND_MS = 1000;
+
+/** Whoever waited before the room was opened: these events belong to no session. */
+async function readWaitedBefore(
+  reading: Reading,
+  session: SessionDetail | undefined,
+): Promise<readonly Event[]> {
+  if (session === undefined) return [];
+  const { client, signal } = reading;
+  const { roomId: room, createdAt: until } = session;
+  const [before] = (await client.sessions.list({ roomId: room, until, limit: 1, signal })).sessions;
+  const untilMs = Date.parse(until);
+  const sinceMs = Math.max(
+    untilMs - LOOKED_BACK_MS,
+    before?.endedAt == null ? 0 : Date.parse(before.endedAt),
+  );
+  const events = await readEvents(reading, { room, types: WAITING, sinceMs, untilMs });
+  return events.filter(
+    ({ room: named, timestamp }) => named?.id === '' && Date.parse(timestamp) < untilMs + SECOND_MS,
+  );
 }
 
 async function readPeople({ client, signal }: Reading, room: string): Promise<readonly Participant[]> {
@@ -172,11 +199,15 @@ function partOfBlocks(room: string, blocks: readonly Block[]): Part {
   };
 }
 
-/** Describes recordings and transcriptions that failed, and those that have an explanation of their own. */
+/** Describes starts of transcriptions, which have no event, and what failed. */
 function partOfResults({ recordings, transcriptions }: SessionDetail): Part {
   const bad = recordings.filter(({ status }) => status === 'failed' || status === 'aborted');
   const failed = transcriptions.filter(({ status }) => status === 'failed');
   return {
+    timeline: transcriptions.map(({ transcriptionId: id, recordingId, startedAt: at }): Moment => {
+      const text = recordingId === null ? 'was started' : `of recording ${recordingId} was asked for`;
+      return { at, text: `transcription ${id} ${text}`, source: 'transcription', id, isTrouble: false };
+    }),
     troubles: [
       ...bad.map(({ recordingId, status, error }) =>
         status === 'aborted'

@@ -1,6 +1,7 @@
 import { RtcError } from '../client/rtc-error.ts';
 import { formatBytes, formatDuration } from '../contract/amounts.ts';
 import type { AuditEntry, AuditListQuery } from '../contract/audit.ts';
+import type { EventName } from '../contract/event-names.ts';
 import type { Event } from '../contract/events.ts';
 import type { Reading } from './explain-deliveries.ts';
 import type { Moment } from './explanation.ts';
@@ -12,6 +13,7 @@ const STORED_LATER_MS = 3_600_000;
 
 type WantedEvents = {
   readonly room?: string;
+  readonly types?: readonly EventName[];
   readonly sinceMs: number;
   readonly untilMs?: number | undefined;
 };
@@ -19,11 +21,11 @@ type WantedEvents = {
 /** Reads the room's events of a period, the oldest first; of very many only the last ones. */
 export async function readEvents(
   { client, signal }: Reading,
-  { room, sinceMs, untilMs = Number.POSITIVE_INFINITY }: WantedEvents,
+  { room, types, sinceMs, untilMs = Number.POSITIVE_INFINITY }: WantedEvents,
 ): Promise<readonly Event[]> {
   const since = new Date(Math.max(0, sinceMs)).toISOString();
   const events: Event[] = [];
-  for await (const event of client.events.all({ roomId: room, since, signal })) {
+  for await (const event of client.events.all({ roomId: room, types, since, signal })) {
     if (Date.parse(event.timestamp) > untilMs + STORED_LATER_MS) break;
     events.push(event);
     if (events.length > MOST) events.shift();

@@ -80,6 +80,19 @@ describe('rtc explain with the embedded media server', () => {
     await service.call('DELETE', `/v1/webhooks/${id}`);
   });
 
+  it('tells who waited before the room was opened', async () => {
+    await service.call('PUT', '/v1/plans/early', { body: { room: 'early', lobby: true } });
+    const body = { roomId: 'early', userId: 'ada', role: 'participant' };
+    const { token } = (await service.call('POST', '/v1/token', { body })).json as Token;
+    const headers = { authorization: `Bearer ${token}` };
+    await fetch(`${stack.media.url}/embedded/join`, { method: 'POST', headers });
+    await stack.media.control.webhooksSettled();
+    stack.media.control.join('early', { identity: 'eve', attributes: { 'rtc.role': 'host' } });
+    await expect
+      .poll(async () => (await tells(service, 'early')()).toSorted())
+      .toEqual(['ada waits to be admitted', 'eve joined as host', 'the room was opened']);
+  });
+
   it('explains why a recording was aborted', async () => {
     await service.call('POST', '/v1/rooms', { body: { name: 'silent' } });
     const { egressId }: RecordingStart = (await service.call('POST', '/v1/rooms/silent/recording/start'))
