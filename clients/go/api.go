@@ -803,7 +803,7 @@ type Recording struct {
 	DurationMs *int64 `json:"durationMs"`
 	// Size of the file in bytes; null until known
 	SizeBytes *int64 `json:"sizeBytes"`
-	// Why the recording failed or was aborted
+	// Why the recording failed, was aborted, or was ended by its recorder
 	Error *string `json:"error"`
 	// Null without a file
 	File *RecordingFile `json:"file"`
@@ -848,9 +848,9 @@ type Session struct {
 	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
-	// Number of identities that were there; somebody who joined several times counts once
+	// Number of identities that were there, without streams into the room; somebody who joined several times counts once
 	TotalParticipants int64 `json:"totalParticipants"`
-	// Maximum number of identities at the same time
+	// Maximum number of these identities at the same time
 	PeakParticipants int64 `json:"peakParticipants"`
 	// Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an
 	// identity was connected twice counts once
@@ -924,9 +924,9 @@ type SessionDetail struct {
 	MetadataSha256 *string `json:"metadataSha256,omitempty"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
-	// Number of identities that were there; somebody who joined several times counts once
+	// Number of identities that were there, without streams into the room; somebody who joined several times counts once
 	TotalParticipants int64 `json:"totalParticipants"`
-	// Maximum number of identities at the same time
+	// Maximum number of these identities at the same time
 	PeakParticipants int64 `json:"peakParticipants"`
 	// Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an
 	// identity was connected twice counts once

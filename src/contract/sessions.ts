@@ -39,11 +39,12 @@ const sessionFields = {
     examples: [1_860_000],
   }),
   totalParticipants: Type.Integer({
-    description: 'Number of identities that were there; somebody who joined several times counts once',
+    description:
+      'Number of identities that were there, without streams into the room; somebody who joined several times counts once',
     examples: [3],
   }),
   peakParticipants: Type.Integer({
-    description: 'Maximum number of identities at the same time',
+    description: 'Maximum number of these identities at the same time',
     examples: [2],
   }),
   participantMinutes: Type.Number({

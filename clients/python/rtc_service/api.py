@@ -867,7 +867,7 @@ class Recording(TypedDict):
     durationMs: Optional[int]
     # Size of the file in bytes; null until known
     sizeBytes: Optional[int]
-    # Why the recording failed or was aborted
+    # Why the recording failed, was aborted, or was ended by its recorder
     error: Optional[str]
     # Null without a file
     file: Optional[RecordingFile]
@@ -909,9 +909,10 @@ class _SessionRequired(TypedDict):
     metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
-    # Number of identities that were there; somebody who joined several times counts once
+    # Number of identities that were there, without streams into the room; somebody who joined several times counts
+    # once
     totalParticipants: int
-    # Maximum number of identities at the same time
+    # Maximum number of these identities at the same time
     peakParticipants: int
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once
@@ -992,9 +993,10 @@ class _SessionDetailRequired(TypedDict):
     metadata: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
-    # Number of identities that were there; somebody who joined several times counts once
+    # Number of identities that were there, without streams into the room; somebody who joined several times counts
+    # once
     totalParticipants: int
-    # Maximum number of identities at the same time
+    # Maximum number of these identities at the same time
     peakParticipants: int
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once

@@ -8,6 +8,7 @@ import { beginsWith, withinRooms } from '../platform/storage/room-prefixes.ts';
 import { sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import { countPeak, type Presence, Stays } from '../usage/spans.ts';
+import { STREAM_ROLE } from '../usage/usage-rows.ts';
 import type {
   ConnectionQuery,
   OpenQuery,
@@ -134,7 +135,7 @@ const ROWS_AT_ONCE = 5_000;
 
 type FigureQuery = { readonly sids: readonly string[]; readonly now: number };
 
-type Row = Presence & { readonly roomSid: string; readonly sid: string };
+type Row = Connected & { readonly roomSid: string; readonly sid: string };
 
 /** Reads the figures of several sessions, by their sids. A session without participants is not in the map. */
 async function readFigures(
@@ -190,7 +191,7 @@ async function readConnections(
       ? sql``
       : sql`and (identity, "joinedAt", sid) > (${after.identity}, ${after.joinedAt}, ${after.sid})`;
   const { rows } = await sql<Row>`
-    select "roomSid", sid, identity, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
+    select "roomSid", sid, identity, "joinedAt", "leftAt", "accessRole" from ${sql.table('participantSessions')}
     where "roomSid" ${rooms} and ${hasJoined} ${rest}
     order by identity, "joinedAt", sid limit ${ROWS_AT_ONCE}`.execute(db);
   return rows;
@@ -204,21 +205,28 @@ type SessionFigures = {
   readonly participantMs: number;
 };
 
-/** Computes the figures of one session from its connections. The connections of one identity are added in their order. */
+type Connected = Presence & { readonly accessRole: string | null };
+
+/**
+ * Computes the figures of one session from its connections, of which those of one identity are added in their order. A stream
+ * into the room opens it and is nobody, as in usage.
+ */
 export class SessionTally {
   readonly #stays = new Stays<Presence>();
+  #firstJoinedAt = Number.POSITIVE_INFINITY;
 
-  add(connection: Presence): this {
-    this.#stays.add(connection);
+  add(connection: Connected): this {
+    this.#firstJoinedAt = Math.min(this.#firstJoinedAt, connection.joinedAt);
+    if (connection.accessRole !== STREAM_ROLE) this.#stays.add(connection);
     return this;
   }
 
   /** Returns undefined without connections. `now` is the end of connections that still last. */
   figures(now: number): SessionFigures | undefined {
     const { spans, identities } = this.#stays;
-    if (spans.length === 0) return undefined;
+    if (this.#firstJoinedAt === Number.POSITIVE_INFINITY) return undefined;
     return {
-      firstJoinedAt: spans.reduce((first, { from }) => Math.min(first, from), Number.POSITIVE_INFINITY),
+      firstJoinedAt: this.#firstJoinedAt,
       totalParticipants: identities,
       peakParticipants: countPeak(spans),
       participantMs: spans.reduce(

@@ -138,6 +138,7 @@ describe('the figures of a session', () => {
     identity,
     joinedAt,
     leftAt,
+    accessRole: identity === 'camera' ? 'ingress' : null,
   });
 
   const tally = (stays: readonly ReturnType<typeof stay>[]) =>
@@ -151,6 +152,16 @@ describe('the figures of a session', () => {
       totalParticipants: 3,
       peakParticipants: 2,
       participantMs: 31,
+    });
+  });
+
+  it('have the time of a stream as that of the room, and not as that of a person', () => {
+    const stays = [stay('camera', 0, 50), stay('ada', 10, 30)];
+    expect(tally(stays)).toEqual({
+      firstJoinedAt: 0,
+      totalParticipants: 1,
+      peakParticipants: 1,
+      participantMs: 20,
     });
   });
 
