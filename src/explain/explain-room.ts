@@ -7,7 +7,7 @@ import type { Session, SessionDetail } from '../contract/sessions.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
 import { combine, type Explanation, type Moment, type NextStep, type Part, step } from './explanation.ts';
-import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents } from './timeline.ts';
+import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents, showPerson } from './timeline.ts';
 
 /** How far back a room is explained that the media server has without a stored session. */
 const LOOKED_BACK_MS = 86_400_000;
@@ -77,9 +77,9 @@ async function explainCall(
     compare(room, session),
     ...(session === undefined ? [] : [partOfResults(session)]),
     await explainDeliveries(reading, events),
-    partOfBlocks(name, blocks),
+    partOfBlocks(name, blocks, session),
   ];
-  const present = people?.map(({ identity }) => identity);
+  const present = people?.map(showPerson);
   const { next, ...combined } = combine(parts);
   const looking =
     room === undefined
@@ -178,13 +178,15 @@ function compare(room: Room | undefined, session: Session | undefined): Part {
 }
 
 /** Lists blocked identities. A join with an older token is no event: whoever tries it is put out. */
-function partOfBlocks(room: string, blocks: readonly Block[]): Part {
+function partOfBlocks(room: string, blocks: readonly Block[], session: SessionDetail | undefined): Part {
+  const names = new Map(session?.participants.map(({ identity, name }) => [identity, name]));
+  const show = ({ identity }: Block) => showPerson({ identity, name: names.get(identity) });
   const until = ({ blockedUntil }: Block) => (blockedUntil === null ? 'for ever' : `until ${blockedUntil}`);
   return {
     timeline: blocks.map(
       (block): Moment => ({
         at: block.blockedAt,
-        text: `${block.identity} was blocked ${until(block)}`,
+        text: `${show(block)} was blocked ${until(block)}`,
         source: 'block',
         id: block.identity,
         isTrouble: false,
@@ -192,7 +194,7 @@ function partOfBlocks(room: string, blocks: readonly Block[]): Part {
     ),
     next: blocks.map((block) =>
       step(
-        `${block.identity} gets no token for this room ${until(block)}, and is put out if it comes with an older one; let it in again`,
+        `${show(block)} gets no token for this room ${until(block)}, and is put out if it comes with an older one; let it in again`,
         `rtc blocks remove ${shellQuote(room)} ${shellQuote(block.identity)}`,
       ),
     ),

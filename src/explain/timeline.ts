@@ -42,6 +42,13 @@ export function momentOfEvent(event: Event): Moment | undefined {
   return { at: event.timestamp, text: text + found, source: 'event', id: event.id, isTrouble };
 }
 
+type Person = { readonly identity: string; readonly name?: string | undefined };
+
+/** The identity, and beside it the display name, which guests choose themselves. */
+export function showPerson({ identity, name }: Person): string {
+  return name === undefined || name === '' || name === identity ? identity : `${identity} (${name})`;
+}
+
 type Sentence = string | { readonly text: string; readonly isTrouble?: boolean };
 
 function describeEvent(event: Event): Sentence | undefined {
@@ -49,17 +56,17 @@ function describeEvent(event: Event): Sentence | undefined {
     case 'room_created':
       return 'the room was opened';
     case 'participant_joined': {
-      const { identity, role } = event.participant;
-      return `${identity} joined${role === undefined ? '' : ` as ${role}`}`;
+      const { role } = event.participant;
+      return `${showPerson(event.participant)} joined${role === undefined ? '' : ` as ${role}`}`;
     }
     case 'participant_left':
       return sentenceOfLeave(event.participant);
     case 'room_join_refused':
-      return `${event.participant.identity} came with an older token, although the room is kept closed, and was removed`;
+      return `${showPerson(event.participant)} came with an older token, although the room is kept closed, and was removed`;
     case 'track_published':
     case 'track_unpublished': {
       const verb = event.event === 'track_published' ? 'published' : 'unpublished';
-      return `${event.participant.identity} ${verb} ${trackKind(event.track)}`;
+      return `${showPerson(event.participant)} ${verb} ${trackKind(event.track)}`;
     }
     case 'egress_started':
       return `recording ${event.recording.egressId} was started`;
@@ -95,11 +102,11 @@ function describeEvent(event: Event): Sentence | undefined {
 function describeEntryOrEnd(event: Event): Sentence | undefined {
   switch (event.event) {
     case 'participant_waiting':
-      return `${event.participant.identity} waits to be admitted`;
+      return `${showPerson(event.participant)} waits to be admitted`;
     case 'participant_admitted':
-      return `${event.participant.identity} was admitted`;
+      return `${showPerson(event.participant)} was admitted`;
     case 'participant_denied':
-      return `${event.participant.identity} was denied`;
+      return `${showPerson(event.participant)} was denied`;
     case 'room_closing':
       return describeClosing(event.closing);
     case 'planned_start_failed': {
@@ -137,10 +144,10 @@ const LEAVES = {
   duplicate_identity: 'was replaced: the same identity joined again',
 } as const;
 
-type Leaving = { readonly identity: string; readonly leaveReason: keyof typeof LEAVES };
+type Leaving = Person & { readonly leaveReason: keyof typeof LEAVES };
 
-function sentenceOfLeave({ identity, leaveReason }: Leaving): Sentence {
-  return { text: `${identity} ${LEAVES[leaveReason]}`, isTrouble: leaveReason === 'lost' };
+function sentenceOfLeave({ leaveReason, ...person }: Leaving): Sentence {
+  return { text: `${showPerson(person)} ${LEAVES[leaveReason]}`, isTrouble: leaveReason === 'lost' };
 }
 
 function sentenceOfRecordingEnd(recording: NonNullable<Event['recording']>): Sentence {

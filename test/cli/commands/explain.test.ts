@@ -45,14 +45,15 @@ describe('rtc explain with the embedded media server', () => {
   it('explains a room whose receiver is down, how to repair it, and what to send again', async () => {
     const receiver = await startReceiver(respondWith(503, 'the database is unavailable'));
     const { id } = await register(service, receiver.url, ['participant_joined', 'room_finished']);
-    stack.media.control.join('lesson', { identity: 'ada', attributes: { 'rtc.role': 'host' } });
+    const attributes = { 'rtc.role': 'host' };
+    stack.media.control.join('lesson', { identity: 'ada', name: 'Ada Lovelace', attributes });
     await expect.poll(async () => (await explained(service, 'lesson')).troubles.length).toBe(1);
     const { headline, timeline, troubles, next } = await explained(service, 'lesson');
-    expect(headline).toBe('Room lesson is open; 1 person is in it: ada.');
+    expect(headline).toBe('Room lesson is open; 1 person is in it: ada (Ada Lovelace).');
     // A retry may have been made already. It has the same text.
     expect([...new Set(timeline.map(({ text }) => text))]).toEqual([
       'the room was opened',
-      'ada joined as host',
+      'ada (Ada Lovelace) joined as host',
       `webhook ${id} did not accept participant_joined: it responded with 503`,
     ]);
     expect(troubles).toEqual([
@@ -69,7 +70,7 @@ describe('rtc explain with the embedded media server', () => {
       /has not been delivered yet, after \d attempts?; the next one is due at/,
     );
     expect(delivery.timeline.slice(0, 2).map(({ text }) => text.replace(/\d+ ms/, 'n ms'))).toEqual([
-      'participant_joined in room lesson: ada joined as host',
+      'participant_joined in room lesson: ada (Ada Lovelace) joined as host',
       'attempt 1: it responded with 503 "the database is unavailable", after n ms',
     ]);
     expect(delivery.next.map(({ command }) => command)).toEqual([
@@ -224,27 +225,30 @@ describe('rtc explain with the real media server', () => {
   });
 
   const makeToken = async (roomId: string, userId: string): Promise<Token> =>
-    (await service.call('POST', '/v1/token', { body: { roomId, userId, name: userId, role: 'viewer' } }))
-      .json;
+    (
+      await service.call('POST', '/v1/token', {
+        body: { roomId, userId, name: userId.toUpperCase(), role: 'viewer' },
+      })
+    ).json;
 
   it('explains a participant who was blocked and came back, and how to let the participant in', async () => {
     const { url, token } = await makeToken('class', 'eve');
     joined.push(await join(url, token), await join(url, (await makeToken('class', 'ada')).token));
-    await expect.poll(tells(service, 'class')).toContain('ada joined as viewer');
+    await expect.poll(tells(service, 'class')).toContain('ada (ADA) joined as viewer');
     await service.call('DELETE', '/v1/rooms/class/participants/eve?block=3600');
-    await expect.poll(tells(service, 'class')).toContain('eve was removed by the API');
+    await expect.poll(tells(service, 'class')).toContain('eve (EVE) was removed by the API');
     // A participant that is removed immediately may be gone before its client has connected.
     await join(url, token).then(
       (participant) => void joined.push(participant),
       () => {},
     );
     const { headline, timeline, next } = await explained(service, 'class');
-    expect(headline).toBe('Room class is open; 1 person is in it: ada.');
+    expect(headline).toBe('Room class is open; 1 person is in it: ada (ADA).');
     expect(timeline.map(({ text }) => text)).toContainEqual(
-      expect.stringMatching(/^eve was blocked until \d{4}-/),
+      expect.stringMatching(/^eve \(EVE\) was blocked until \d{4}-/),
     );
     expect(next[0]).toEqual({
-      text: expect.stringMatching(/^eve gets no token .*is put out if it comes with an older one/),
+      text: expect.stringMatching(/^eve \(EVE\) gets no token .*is put out if it comes with an older one/),
       command: 'rtc blocks remove class eve',
     });
   });
