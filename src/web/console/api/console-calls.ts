@@ -1,3 +1,4 @@
+import { queryOptions } from '@tanstack/react-query';
 import { RtcError } from '../../../client/rtc-error.ts';
 import { authorize, keepToken } from './token.ts';
 
@@ -40,6 +41,21 @@ export async function readInfo(): Promise<ConsoleInfo> {
 export async function runChecks(kind: 'checks' | 'probe'): Promise<readonly Check[]> {
   return readAs(await call('POST', `/console/${kind}`), isCheckList).checks;
 }
+
+/** What the service needs may be away for a moment, such as during a restart. */
+const RESTARTED: readonly string[] = ['media server', 'database'];
+const RESTART_MS = 5_000;
+
+/** The checks take seconds and are in the audit log, so views share their result until something is away. */
+export const CHECKS = queryOptions({
+  queryKey: ['checks'],
+  queryFn: () => runChecks('checks'),
+  staleTime: Number.POSITIVE_INFINITY,
+  refetchInterval: ({ state }) =>
+    state.data?.some(({ check, status }) => status === 'fault' && RESTARTED.includes(check)) === true
+      ? RESTART_MS
+      : false,
+});
 
 /** Returns the link of a page that joins the room. */
 export async function openRoom(room: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { useState } from 'react';
-import { type Check, runChecks } from '../api/console-calls.ts';
+import { CHECKS, type Check, runChecks } from '../api/console-calls.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { CHECK_TONES, Status } from '../parts/status.tsx';
@@ -10,11 +10,7 @@ import { Loading, View } from '../parts/view.tsx';
 
 /** The checks from the settings to the bucket, and what to do about each fault. */
 export function Doctor() {
-  const checked = useQuery({
-    queryKey: ['checks'],
-    queryFn: () => runChecks('checks'),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const checked = useQuery(CHECKS);
   // Separate from the query, which is read again after every change and would lose the results of the probe.
   const [probed, setProbed] = useState<{ readonly data: readonly Check[]; readonly dataUpdatedAt: number }>();
   const { data, dataUpdatedAt } = probed ?? checked;

@@ -4,7 +4,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { Room } from '../../../contract/rooms.ts';
 import type { Usage } from '../../../contract/usage.ts';
 import { client } from '../api/client.ts';
-import { runChecks } from '../api/console-calls.ts';
+import { CHECKS } from '../api/console-calls.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
 import { DAY_MS, findBegin, PERIODS, PeriodSelect, usePeriod } from '../parts/period.tsx';
@@ -84,12 +84,7 @@ function useFacts(periodMs: number): Facts {
     queryKey: [...KEYS.recordings(), 'newest'],
     queryFn: () => client.recordings.list({ limit: 50 }),
   });
-  // The checks of the doctor take seconds, and are run again in its own view.
-  const checks = useQuery({
-    queryKey: ['checks'],
-    queryFn: () => runChecks('checks'),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const checks = useQuery(CHECKS);
   const begin = findBegin(periodMs);
   return {
     rooms: rooms.data?.rooms,
