@@ -25,8 +25,9 @@ const ROW_HEIGHT = 44;
 /** In a table as narrow as a telephone a row has two lines: what it is and its state, and then the rest. */
 const FOLDED_HEIGHT = 68;
 const FOLDED_BELOW_PX = 480;
-/** Height of the head with its line, and of the frame. */
-const HEAD_HEIGHT = ROW_HEIGHT + 3;
+const FRAME_HEIGHT = 2;
+/** With its line. */
+const HEAD_HEIGHT = ROW_HEIGHT + 1;
 /** Rows beyond the visible ones, so that fast scrolling shows no gap. */
 const OVERSCAN = 12;
 /** Number of rows before the end at which the next page is requested. */
@@ -67,11 +68,14 @@ export function DataTable<Row extends object>(props: Props<Row>) {
   const table = useTable({ features: FEATURES, columns: definitions, data, getRowId: getId });
   const sorted = table.getRowModel().rows;
   const { scroller, height, items, isFolded } = useVisibleRows(sorted, onEnd);
+  // A folded table shows only the headings that sort it.
+  const hasHead = !isFolded || columns.some(({ sortBy }) => sortBy !== undefined);
+  const whole = height + FRAME_HEIGHT + (hasHead ? HEAD_HEIGHT : 0);
   return (
     <div
       className={`table-scroll${isFolded ? ' table-folded' : ''}${columns.length >= MANY ? ' table-many' : ''}`}
       ref={scroller}
-      style={{ '--whole': `${height + HEAD_HEIGHT}px` } as CSSProperties}
+      style={{ '--whole': `${whole}px` } as CSSProperties}
     >
       <table
         className="table"
