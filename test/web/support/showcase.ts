@@ -1,6 +1,7 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { vi } from 'vitest';
 import { RtcClient } from '../../../src/client/client.ts';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
@@ -14,6 +15,7 @@ import { failPending } from '../../server/webhooks/support/fail-pending.ts';
 import { LOOPBACK_ALLOWED } from '../../server/webhooks/support/hooked-service.ts';
 import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';
 import { collectingLog } from '../../support/app.ts';
+import type { TestBrowser } from '../../support/parts/browser.ts';
 import { testSpeech } from '../../support/test-speech.ts';
 
 /** A service with examples of everything: rooms, participants, a recording, captions, a failing receiver. */
@@ -38,15 +40,29 @@ const SENTENCES = [
   'None was lost. Two of them started a few seconds late, and both are complete.',
 ];
 
-/** Twenty seconds of a test picture, with a tone of two seconds at 0, 5, 10 and 15. Each tone is a sentence. */
+const FACES = ['ada', 'grace', 'alan', 'katherine'];
+const FILM_SECONDS = 20;
+
+/** Four drawn people, with a tone of two seconds at 0, 5, 10 and 15. Each tone is a sentence. */
 const FILM = [
-  ...['-f', 'lavfi', '-i', 'testsrc2=s=640x360:r=10'],
   ...['-f', 'lavfi', '-i', 'aevalsrc=if(lt(mod(t\\,5)\\,2)\\,0.4*sin(440*2*PI*t)\\,0)'],
-  ...['-t', '20', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac'],
+  ...['-filter_complex', 'xstack=inputs=4:layout=0_0|w0_0|0_h0|w0_h0:fill=black'],
+  ...[
+    '-t',
+    `${FILM_SECONDS}`,
+    '-c:v',
+    'libx264',
+    '-preset',
+    'ultrafast',
+    '-pix_fmt',
+    'yuv420p',
+    '-c:a',
+    'aac',
+  ],
   ...['-movflags', '+faststart'],
 ];
 
-export async function startShowcase(): Promise<Showcase> {
+export async function startShowcase(browser: TestBrowser): Promise<Showcase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'rtc-showcase-'));
   const stack = await startStack({ environment: { ...LOOPBACK_ALLOWED, DATA_DIR: dataDir } });
   const client = new RtcClient(stack.service);
@@ -73,7 +89,8 @@ export async function startShowcase(): Promise<Showcase> {
   await client.webhooks.create({ url: 'https://example.org/hooks/rtc', events: ['room_finished'] });
   await speak(store, client);
   await stack.media.control.join('weekly-review', { identity: 'grace', name: 'Grace Hopper' });
-  const recordingId = await record(client, { dataDir, recordingDir: stack.recordingDir });
+  const faces = await drawFaces(browser, { page: `${stack.service.url}/docs`, folder: dataDir });
+  const recordingId = await record(client, { dataDir, recordingDir: stack.recordingDir, faces });
   stack.media.control.leave('weekly-review', 'alan');
   await addKeysAndPlans(client);
   const [session] = (await client.sessions.list({ roomId: 'weekly-review' })).sessions;
@@ -111,7 +128,8 @@ async function openRooms({ media }: Stack, client: RtcClient): Promise<void> {
     await client.rooms.create({ name, ...(index === 2 ? { maxParticipants: 200 } : {}) });
     for (const person of PEOPLE.slice(0, 1 + ((index * 2) % PEOPLE.length))) {
       const identity = person.split(' ')[0]?.toLowerCase() ?? '';
-      await media.control.join(name, { identity, name: person });
+      const attributes = { 'rtc.role': identity === 'ada' ? 'host' : 'participant' };
+      await media.control.join(name, { identity, name: person, attributes });
       await media.control.publish(name, identity);
     }
   }
@@ -139,21 +157,64 @@ async function speak(store: Awaited<ReturnType<typeof openStore>>, client: RtcCl
   await store.transcriptions.claimLive({ owner, now, leaseUntil, limit: 100, supports: () => true });
   const said = SENTENCES.map((text, index) => {
     const [identity, name] = index % 2 === 0 ? ['ada', 'Ada Lovelace'] : ['grace', 'Grace Hopper'];
-    return segment(`seg_${index}`, { text, identity, name, trackId: `TR_${identity}` });
+    const times = { startedAt: now + index * 5_000, endedAt: now + index * 5_000 + 2_000 };
+    return segment(`seg_${index}`, { text, identity, name, trackId: `TR_${identity}`, ...times });
   });
   await store.transcriptions.addSegments(transcriptionId, owner, said);
 }
 
-type Folders = { readonly dataDir: string; readonly recordingDir: string };
+type Drawing = { readonly page: string; readonly folder: string };
 
-async function record(client: RtcClient, { dataDir, recordingDir }: Folders): Promise<string> {
+/** Draws what the cameras of support/avatars.js show, and returns the files. */
+async function drawFaces(
+  browser: TestBrowser,
+  { page: address, folder }: Drawing,
+): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const face of FACES) {
+    const window = await browser.openWindow();
+    await window.addInitScript(`globalThis.avatar = '${face}'`);
+    await window.addInitScript({ path: join(import.meta.dirname, 'avatars.js') });
+    const page = await window.newPage();
+    await page.goto(address);
+    const file = join(folder, `${face}.png`);
+    await writeFile(file, Buffer.from(await page.evaluate<string>(TAKE), 'base64'));
+    files.push(file);
+    await window.close();
+  }
+  return files;
+}
+
+/** Runs in the page: one picture of the camera, in base64. */
+const TAKE = `(async () => {
+  const video = Object.assign(document.createElement('video'), { muted: true });
+  video.srcObject = await navigator.mediaDevices.getUserMedia({ video: true });
+  await video.play();
+  const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
+  canvas.getContext('2d').drawImage(video, 0, 0);
+  return canvas.toDataURL('image/png').split(',')[1];
+})()`;
+
+type Folders = {
+  readonly dataDir: string;
+  readonly recordingDir: string;
+  readonly faces: readonly string[];
+};
+
+async function record(client: RtcClient, { dataDir, recordingDir, faces }: Folders): Promise<string> {
   const media = await makeMediaFiles();
-  const film = await media.make('film.mp4', FILM);
+  const cameras = faces.flatMap((face) => ['-loop', '1', '-framerate', '10', '-i', face]);
+  const film = await media.make('film.mp4', [...cameras, ...FILM]);
   await client.recordings.start('weekly-review');
   await vi.waitUntil(async () => (await client.recordings.status('weekly-review')).isRecording, WAIT);
   const { egressId } = await client.recordings.stop('weekly-review');
   await vi.waitUntil(async () => (await client.recordings.get(egressId)).file !== null, WAIT);
   await copyFile(film, (await client.recordings.get(egressId)).file?.path ?? '');
+  // The embedded recorder wrote a second of silence.
+  const { size } = await stat(film);
+  const database = new DatabaseSync(join(dataDir, 'rtc.sqlite'));
+  database.prepare('UPDATE recordings SET durationMs = ?, sizeBytes = ?').run(FILM_SECONDS * 1000, size);
+  database.close();
   await media.remove();
   const left = [...SENTENCES];
   const settings = { API_KEY: 'k', API_SECRET: 's', DATA_DIR: dataDir, RECORDING_DIR: recordingDir };
