@@ -92,6 +92,8 @@ describe('rooms and events in the console', () => {
     expect(await page.title()).toBe('What happened? · rtc console');
     await expectAccessible(page);
     await page.goto(readView(console, '/nowhere'));
+    await page.getByText('There is no such view').waitFor();
+    await expectAccessible(page);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(errors).toEqual([]);

@@ -12,7 +12,7 @@ import { startLivekit } from '../support/parts/livekit.ts';
 import { join } from '../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { joinCall, seriousFindings } from './support/console.ts';
+import { expectAccessible, joinCall } from './support/console.ts';
 
 const ADA: Person = { identity: 'ada', name: 'Ada Lovelace', role: 'host' };
 
@@ -89,6 +89,7 @@ describe('a room in a real browser', () => {
     await first.bringToFront();
     await first.getByRole('button', { name: 'Chat 1 unread' }).click();
     await first.getByText('Good morning').waitFor();
+    await expectAccessible(first);
 
     await first.getByRole('tab', { name: 'People' }).click();
     await first.getByRole('button', { name: 'Mute Ada Lovelace 2' }).click();
@@ -103,6 +104,7 @@ describe('a room in a real browser', () => {
     await first.getByRole('button', { name: 'Really remove Ada Lovelace 2' }).click();
     await second.bringToFront();
     await second.getByText('A host removed you from the room.').waitFor();
+    await expectAccessible(second);
     expect((await client.participants.list('tour')).participants.map(({ identity }) => identity)).toEqual([
       'ada',
     ]);
@@ -128,6 +130,7 @@ describe('a room in a real browser', () => {
     await second.goto(link);
     await joinCall(second);
     await second.getByText('Ada Lovelace’s screen').waitFor();
+    await expectAccessible(second);
     await expect.poll(() => moving(second), { timeout: 60_000 }).toBe(3);
     expect(errors).toEqual([]);
     await window.close();
@@ -151,6 +154,7 @@ describe('a room in a real browser', () => {
     await caption?.write(`The meeting starts at nine. ${hostile}`);
     await caption?.close();
     await page.getByText('The meeting starts at nine.').waitFor();
+    await expectAccessible(page);
     const mallory = await enter('captions', 'mallory');
     const forged = await mallory.room.localParticipant?.streamText({
       topic: 'lk.transcription',
@@ -271,7 +275,7 @@ describe('a room in a real browser', () => {
     const page = await window.newPage();
     await page.goto(link);
     await page.getByText('The room is full: 1 of 1.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Join', exact: true }).click();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     await page.getByRole('heading', { name: 'The room is full: 1 of 1.' }).waitFor();
@@ -290,6 +294,7 @@ describe('a room in a real browser', () => {
     await page.getByRole('heading', { name: 'A host removed you from the room.' }).waitFor();
     await page.getByRole('button', { name: 'Join again' }).click();
     await page.getByRole('heading', { name: /^You cannot enter this room until .*\d\d:\d\d/ }).waitFor();
+    await expectAccessible(page);
     expect(await page.textContent('body')).not.toContain('rtc ');
     await window.close();
   });
@@ -311,6 +316,7 @@ describe('a room in a real browser', () => {
     const second = await window.newPage();
     await second.goto(guestLink);
     await second.getByText('You watch and listen.').waitFor();
+    await expectAccessible(second);
     await second.getByLabel('Your name').fill('Grace');
     await joinCall(second);
     await first.getByText('Grace has joined.').waitFor({ state: 'attached' });
@@ -324,7 +330,7 @@ describe('a room in a real browser', () => {
     await first.getByRole('button', { name: 'React' }).click();
     await first.getByRole('button', { name: 'Celebrate' }).click();
     await second.getByRole('img', { name: 'Celebrate' }).waitFor();
-    expect(await seriousFindings(first)).toEqual([]);
+    await expectAccessible(first);
     await first.getByRole('tab', { name: 'People' }).focus();
     await first.keyboard.press('Escape');
     expect(await first.getByRole('complementary').count()).toBe(0);
@@ -354,11 +360,11 @@ describe('a room in a real browser', () => {
     await joinCall(hostPage);
     const [bob, eve] = [await ask(guests[0] ?? host), await ask(guests[1] ?? host)];
     await ask(guests[2] ?? host);
-    expect(await seriousFindings(bob)).toEqual([]);
+    await expectAccessible(bob);
     await hostPage.bringToFront();
     await hostPage.getByText('Bob Babbage and 2 others wait to be let in.').waitFor();
     await hostPage.getByRole('button', { name: 'People 3 waiting' }).click();
-    expect(await seriousFindings(hostPage)).toEqual([]);
+    await expectAccessible(hostPage);
     await hostPage.getByRole('button', { name: 'Deny Eve' }).click();
     await eve.getByRole('heading', { name: 'The host did not let you in.' }).waitFor();
     expect(new URL(eve.url()).hash).toBe('');
@@ -394,7 +400,7 @@ describe('a room in a real browser', () => {
     await page.getByText('Ada Lovelace (you)').waitFor();
     await warn(240);
     await page.getByText('This call ends in 4 minutes.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await expectAccessible(page);
     await warn(540);
     await page.getByText('This call ends in 9 minutes.').waitFor();
     await warn(5);
@@ -427,6 +433,7 @@ describe('a room in a real browser', () => {
     await own.kill();
     await banner.waitFor();
     expect(await tab.title()).toBe('Connection lost · lost · rtc');
+    await expectAccessible(tab);
     await tab.getByText('leave this page open').waitFor({ timeout: 60_000 });
     const port = Number(new URL(own.url).port);
     const again = await startLivekit({ port, apiKey: own.apiKey, apiSecret: own.apiSecret });

@@ -44,7 +44,7 @@ export function Controls(props: Props) {
     });
   };
   return (
-    <div className="controls" role="toolbar" aria-label="Controls">
+    <section className="controls" aria-label="Controls">
       {invitation.role !== 'viewer' && (
         <>
           <DeviceToggles act={act} />
@@ -67,7 +67,7 @@ export function Controls(props: Props) {
         <PhoneOff aria-hidden="true" />
         <span className="label">Leave</span>
       </button>
-    </div>
+    </section>
   );
 }
 
