@@ -168,7 +168,7 @@ function sentenceOfRecordingEnd(recording: NonNullable<Event['recording']>): Sen
 /** The kind in LiveKit's TrackInfo: a microphone is more precise than audio. */
 function trackKind({ source, type }: NonNullable<Event['track']>): string {
   const kind = source === undefined || source === 'UNKNOWN' ? type : source;
-  return kind === undefined ? 'a track' : `its ${kind.toLowerCase().replaceAll('_', ' ')}`;
+  return kind === undefined ? 'a track' : `the ${kind.toLowerCase().replaceAll('_', ' ')}`;
 }
 
 const PAGE = 200;

@@ -26,6 +26,8 @@ export function RoomView({ room: name }: { readonly room: string }) {
   const { data } = room;
   const isClosed = room.error instanceof RtcError && room.error.code === 'room-not-found';
   if (isClosed) return <ClosedRoom name={name} />;
+  // All of it is shown at once, so that nothing moves.
+  const isReading = participants.items === undefined && participants.error === null && room.error === null;
   return (
     <View
       title={name}
@@ -42,11 +44,11 @@ export function RoomView({ room: name }: { readonly room: string }) {
       }
     >
       {room.error !== null && <Problem error={room.error} onRetry={() => void room.refetch()} />}
-      {data !== undefined && (
+      {participants.error !== null && <Problem error={participants.error} />}
+      {isReading && <Loading />}
+      {data !== undefined && !isReading && (
         <RoomFacts room={data} isRecorded={isRecorded} transcription={transcription.data} />
       )}
-      {participants.error !== null && <Problem error={participants.error} />}
-      {participants.items === undefined && participants.error === null && room.error === null && <Loading />}
       {participants.items !== undefined && (
         <Participants
           room={name}
@@ -55,7 +57,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
           loadMore={participants.loadMore}
         />
       )}
-      <Outside room={name} />
+      {!isReading && <Outside room={name} />}
     </View>
   );
 }
