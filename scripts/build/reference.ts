@@ -158,5 +158,7 @@ async function toHtml(markdown: string): Promise<string> {
   return html
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
+    // The corner of a table with two heads is no head.
+    .replaceAll('<th></th>', '<td></td>')
     .replaceAll('<pre>', '<pre tabindex="0">');
 }

@@ -85,7 +85,7 @@ describe('the reference in a real browser', () => {
 
   it.each(['light', 'dark'] as const)('has no finding of axe in %s', async (colorScheme) => {
     const found: unknown[] = [];
-    for (const path of ['/docs', CREATE_ROOM, '/docs/api/listEvents', '/docs/guide', '/docs/guide/webhooks'])
+    for (const path of ['/docs', CREATE_ROOM, '/docs/api/listEvents', '/docs/guide', '/docs/guide/comparison'])
       for (const width of [390, 1024, 1440]) {
         const { page, close } = await openPage(path, colorScheme, width);
         const findings = await readFindings(page);
