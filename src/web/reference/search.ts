@@ -87,10 +87,10 @@ function renderResult({ path, page, title, text }: Section, words: string): HTML
   return item;
 }
 
-/** Returns the words as one pattern. */
+/** Returns the beginnings of words as one pattern, so that `is` is not marked in `missing`. */
 function toPattern(words: string): RegExp {
   const parts = words.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
-  return new RegExp(`(${parts.join('|') || '$^'})`, 'giu');
+  return new RegExp(`(?<![\\p{L}\\p{N}])(${parts.join('|') || '$^'})`, 'giu');
 }
 
 function cutSnippet(text: string, words: string): string {
