@@ -151,14 +151,18 @@ async function toHtml(markdown: string): Promise<string> {
       heading({ tokens, depth, text }) {
         return `<h${depth} id="${toAnchor(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
+      // A field that nobody can tick needs no name.
+      checkbox: () => '<span aria-hidden="true">☐</span> ',
     },
   });
   const html = await marked.parse(markdown);
   // A table may be wider than a phone's screen. It scrolls separately, and the keyboard can reach it.
-  return html
-    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
-    .replaceAll('</table>', '</table></div>')
-    // The corner of a table with two heads is no head.
-    .replaceAll('<th></th>', '<td></td>')
-    .replaceAll('<pre>', '<pre tabindex="0">');
+  return (
+    html
+      .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+      .replaceAll('</table>', '</table></div>')
+      // The corner of a table with two heads is no head.
+      .replaceAll('<th></th>', '<td></td>')
+      .replaceAll('<pre>', '<pre tabindex="0">')
+  );
 }

@@ -8,6 +8,8 @@ import { expectAccessible, readFindings } from './support/console.ts';
 /** The viewer is a script of four megabytes. */
 const BUSY_MACHINE_MS = 100_000;
 const CREATE_ROOM = '/docs/api/createRoom';
+/** With an empty corner of a table, a list to tick, and a heading that is named like a part of the page. */
+const GUIDES = ['comparison', 'production', 'transcription'].map((page) => `/docs/guide/${page}`);
 
 describe('the reference in a real browser', () => {
   let service: TestService;
@@ -85,11 +87,13 @@ describe('the reference in a real browser', () => {
 
   it.each(['light', 'dark'] as const)('has no finding of axe in %s', async (colorScheme) => {
     const found: unknown[] = [];
-    for (const path of ['/docs', CREATE_ROOM, '/docs/api/listEvents', '/docs/guide', '/docs/guide/comparison'])
+    for (const path of ['/docs', CREATE_ROOM, '/docs/api/listEvents', '/docs/guide', ...GUIDES])
       for (const width of [390, 1024, 1440]) {
         const { page, close } = await openPage(path, colorScheme, width);
         const findings = await readFindings(page);
         found.push(...findings.map((finding) => [path, width, finding]));
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        if (overflow !== 0) found.push([path, width, 'wider than the window']);
         await close();
       }
     expect(found).toEqual([]);

@@ -26,7 +26,7 @@ function readSource(script: HTMLOrSVGScriptElement | null): string {
 }
 
 const dialog = document.createElement('dialog');
-dialog.id = 'search';
+dialog.id = 'search-dialog';
 dialog.setAttribute('aria-label', 'Search');
 
 const input = document.createElement('input');

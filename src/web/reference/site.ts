@@ -49,7 +49,7 @@ function prepareThemeButton(): void {
 
 /** The search is loaded when somebody first wants it. */
 function openSearch(): void {
-  const dialog = document.querySelector('#search');
+  const dialog = document.querySelector('#search-dialog');
   if (dialog instanceof HTMLDialogElement) {
     if (!dialog.open) dialog.showModal();
     return;
