@@ -124,8 +124,8 @@ describe('pictures of every view', () => {
         prepare: async (page) => {
           await page.evaluate("document.querySelector('video').currentTime = 11");
           await page.locator('[aria-current="true"]', { hasText: 'How did the recordings' }).waitFor();
-          const isSeeking = "document.querySelector('video').seeking";
-          await expect.poll(() => page.evaluate(isSeeking)).toBe(false);
+          // Its last state: until then the player shows a turning circle.
+          await expect.poll(() => page.evaluate("document.querySelector('video').readyState")).toBe(4);
         },
       },
       transcriptions: { path: '/transcriptions', awaits: 'completed' },
