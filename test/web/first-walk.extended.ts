@@ -1,5 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,9 +11,9 @@ import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/
 import '../support/parts/ffmpeg.ts';
 import '../support/parts/livekit.ts';
 import '../support/parts/redis.ts';
-import { freePort } from '../support/parts/run-part.ts';
 import { speechRecordings } from '../support/parts/speech-model.ts';
 import { confirm, joinCall } from './support/console.ts';
+import { commandEnvironment, type Dev, startDev } from './support/dev.ts';
 
 /*
  * The first steps of a new user after `npm start`, click by click, with what `rtc dev` starts: a real LiveKit, the speech
@@ -27,18 +27,6 @@ const WALK_MS = 600_000;
 
 /** A part of what the microphone hears. A segment may begin within a sentence. */
 const SAID = /tried|fail|matter|again/i;
-
-/** Environment variables of the sound server and the recorder's programs. */
-const OF_RECORDERS = ['EGRESS_PROGRAM', 'XDG_RUNTIME_DIR', 'PULSE_SERVER', 'GST_PLUGIN_PATH'];
-
-type Dev = {
-  readonly started: Started;
-  readonly dataDir: string;
-  readonly roomLink: string;
-  readonly consoleLink: string;
-  readonly hasRecorder: boolean;
-  readonly credentials: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-};
 
 describe('the first steps of a newcomer', () => {
   let folder: string;
@@ -62,34 +50,10 @@ describe('the first steps of a newcomer', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const startDev = async (name: string, argv: readonly string[]): Promise<Dev> => {
-    const home = join(folder, name);
-    const env = {
-      HOME: folder,
-      XDG_CONFIG_HOME: home,
-      XDG_CACHE_HOME: process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
-      DATA_DIR: join(home, 'data'),
-      PORT: String(await freePort()),
-      ...Object.fromEntries(
-        OF_RECORDERS.flatMap((name) => {
-          const value = process.env[name];
-          return value === undefined ? [] : [[name, value]];
-        }),
-      ),
-    };
-    const started = startRtc(['dev', ...argv], { env, cwd: folder });
-    running.push(started);
-    await started.seen(/Ctrl-C stops it all/);
-    const text = started.output();
-    const { profiles } = JSON.parse(await readFile(join(home, 'rtc/config.json'), 'utf8'));
-    return {
-      started,
-      dataDir: env.DATA_DIR,
-      roomLink: /See your face in the room demo: (\S+)/.exec(text)?.[1] ?? '',
-      consoleLink: /See it all in the console: (\S+)/.exec(text)?.[1] ?? '',
-      hasRecorder: /Recorder +LiveKit's egress worker/.test(text),
-      credentials: profiles.dev,
-    };
+  const start = async (name: string, argv: readonly string[]): Promise<Dev> => {
+    const dev = await startDev({ home: join(folder, name), argv });
+    running.push(dev.started);
+    return dev;
   };
 
   const openWindow = async (): Promise<BrowserContext> => {
@@ -102,7 +66,7 @@ describe('the first steps of a newcomer', () => {
   it(
     'show two faces and captions, record, replay a failed delivery, and try the reference',
     async () => {
-      const dev = await startDev('real', ['--media', 'livekit']);
+      const dev = await start('real', ['--media', 'livekit']);
       const client = new RtcClient(dev.credentials);
       const window = await openWindow();
 
@@ -195,7 +159,7 @@ describe('the first steps of a newcomer', () => {
   it(
     'record and play on the embedded media server, which every machine has',
     async () => {
-      const dev = await startDev('embedded', ['--media', 'embedded']);
+      const dev = await start('embedded', ['--media', 'embedded']);
       const client = new RtcClient(dev.credentials);
       const window = await openWindow();
       const console = await window.newPage();
@@ -205,7 +169,7 @@ describe('the first steps of a newcomer', () => {
       await console.goto(dev.consoleLink);
       await client.rooms.create({ name: 'demo' });
       const joined = startRtc(['dev', 'join', 'demo', 'ada', '--publish', 'audio'], {
-        env: makeEnvironment(dev),
+        env: commandEnvironment(dev),
       });
       expect((await joined.ended).code).toBe(0);
       await console.getByRole('link', { name: 'Rooms', exact: true }).click();
@@ -220,11 +184,6 @@ describe('the first steps of a newcomer', () => {
     WALK_MS,
   );
 });
-
-function makeEnvironment({ credentials }: Dev): Readonly<Record<string, string>> {
-  const { url, apiKey, apiSecret } = credentials;
-  return { RTC_URL: url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret };
-}
 
 const isFilming = async (client: RtcClient): Promise<boolean> =>
   (await client.recordings.status('demo')).mediaStartedAt !== null;

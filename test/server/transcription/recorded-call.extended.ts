@@ -13,7 +13,7 @@ import { type Ended, rtcProcess, type Started, startRtc } from '../../cli/suppor
 import { collectErrors, startBrowser, type TestBrowser } from '../../support/parts/browser.ts';
 import { runFfmpeg } from '../../support/parts/ffmpeg.ts';
 import '../../support/parts/livekit.ts';
-import '../../support/parts/recorder.ts';
+import { recorderEnvironment } from '../../support/parts/recorder.ts';
 import '../../support/parts/redis.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { speechRecordings, TEST_MODEL, testModel } from '../../support/parts/speech-model.ts';
@@ -31,9 +31,6 @@ const MINUTES_MS = 600_000;
 
 const CACHE = defaultCacheDir(process.env);
 const run = promisify(execFile);
-
-/** Environment variables of the sound server and the recorder's programs. */
-const OF_RECORDERS = ['EGRESS_PROGRAM', 'XDG_RUNTIME_DIR', 'PULSE_SERVER', 'GST_PLUGIN_PATH'];
 
 /** Bob and Eve read two halves of a sentence. One begins when the other pauses. Ada reads Beckett. */
 const PAUSE_SECONDS = 20.8;
@@ -62,12 +59,8 @@ describe('a call that is recorded', () => {
     await symlink(join(CACHE, 'livekit-server'), join(cacheDir, 'livekit-server'));
     mirror = await startMirror(folder);
     browser = await startBrowser({ microphone: speechRecordings().beckett.path });
-    const given = OF_RECORDERS.flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    });
     env = {
-      ...Object.fromEntries(given),
+      ...recorderEnvironment(),
       ...{ HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_CACHE_HOME: cacheHome },
       ...{ DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) },
       // There is no package registry in this network.
