@@ -176,7 +176,7 @@ export async function measureTurns(stage: SpeechStage): Promise<TurnFigures> {
   const claim = { id, room, filepath: `${id}.mp4`, bucket: null, owner: 'bench', claimUntil: now + 60_000 };
   await store.recordings.claim(claim, now);
   await observeRecording(store, id, {
-    ...{ type: 'egress-created', owner: 'bench', egressId: `EG_${id}`, at: now },
+    ...{ type: 'egress-created', egressId: `EG_${id}`, at: now },
   });
   while (!(await store.turns.isListening(id, Date.now()))) await delay(50);
   // Joining is not measured.
