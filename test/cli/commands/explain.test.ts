@@ -83,7 +83,7 @@ describe('rtc explain with the embedded media server', () => {
 
   it('tells who waited before the room was opened', async () => {
     await service.call('PUT', '/v1/plans/early', { body: { room: 'early', lobby: true } });
-    const body = { roomId: 'early', userId: 'ada', role: 'participant' };
+    const body = { roomId: 'early', userId: 'ada', name: 'Ada Lovelace', role: 'participant' };
     const { token } = (await service.call('POST', '/v1/token', { body })).json as Token;
     const headers = { authorization: `Bearer ${token}` };
     await fetch(`${stack.media.url}/embedded/join`, { method: 'POST', headers });
@@ -91,7 +91,7 @@ describe('rtc explain with the embedded media server', () => {
     stack.media.control.join('early', { identity: 'eve', attributes: { 'rtc.role': 'host' } });
     await expect
       .poll(async () => (await tells(service, 'early')()).toSorted())
-      .toEqual(['ada waits to be admitted', 'eve joined as host', 'the room was opened']);
+      .toEqual(['ada (Ada Lovelace) waits to be admitted', 'eve joined as host', 'the room was opened']);
   });
 
   it('explains why a recording was aborted', async () => {
