@@ -80,7 +80,6 @@ export function startDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
   });
   const actOn = async (claimed: readonly Row[], now: number, until: number) => {
     const held = renewer.hold(claimed, until);
-    const claim = { rows: claimed, now, until: () => held.until };
     const started = new Set<Row>();
     const run: Run<Row> = (row, work, heldUntil = Number.POSITIVE_INFINITY) => {
       started.add(row);
@@ -92,7 +91,7 @@ export function startDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
       });
       running.add(one);
     };
-    await act(claim, run).finally(() => {
+    await act({ rows: claimed, now, until: () => held.until }, run).finally(() => {
       for (const row of claimed) if (!started.has(row)) held.release(row);
     });
   };

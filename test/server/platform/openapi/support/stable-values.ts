@@ -62,7 +62,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   creationTimeMs: '1769851800000',
   serverTime: 1_769_851_800,
   durationMs: 58_900,
-  participantMinutes: 1.96,
+  participantMinutes: 0.98,
   sizeBytes: 7_340_032,
   nextCursor: 'eyJ2IjoxLCJhZnRlciI6NDJ9',
   start: 1.5,
