@@ -93,13 +93,14 @@ export type Adopted = { readonly before: Recording; readonly recording: Recordin
  */
 export async function adoptEgress(
   deps: ApplyDeps & Pick<AbandonedStartDeps, 'clock'>,
-  { egressId, startId }: Egress,
+  { egressId, startId, isOfOlderBuild }: Egress,
 ): Promise<Adopted | undefined> {
   const { recordings } = deps.store;
   const known = await recordings.findByEgressId(egressId);
   if (known !== undefined) return { before: known, recording: known };
   const before = startId === undefined ? undefined : await recordings.find(startId);
   if (before === undefined) return undefined;
+  if (isOfOlderBuild) return { before, recording: undefined };
   const observation = { type: 'egress-created', egressId, at: deps.clock.now() } as const;
   const { recording } = await applyObservation(deps, before, observation);
   return { before, recording: recording?.egressId === egressId ? recording : undefined };

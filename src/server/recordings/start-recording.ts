@@ -225,13 +225,15 @@ async function requestEgress(
   recording: Recording,
   wanted: EgressStart,
 ): Promise<Egress> {
-  const { id, room, filepath } = recording;
+  const { id, kind, room, filepath } = recording;
   // A probe of `rtc doctor` records nothing, and would leave an empty folder.
   if (!isProbeRoom(room) && filepath !== '') await deps.recordingStorage.makeReady(filepath);
   const { bucket } = deps.recordings;
   // The media server tells this URL with the egress, so that the egress of a start is recognised without its response.
   const url = new URL(deps.recordings.webhookUrl());
-  url.searchParams.set('start', id);
+  url.searchParams.set('recording', id);
+  // Older builds look for it, and take the egress of a broadcast for somebody else's without it.
+  if (kind === 'broadcast') url.searchParams.set('start', id);
   const egress = wanted.describeEgress(recording);
   return await deps.mediaServer.startRoomComposite({ room, bucket, webhookUrl: url.href, ...egress });
 }

@@ -140,7 +140,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what plans start on %s', (engi
     media.control.join(room, { identity: 'ada' });
     media.control.publish(room, 'ada');
     const livekit = createLivekitMediaServer({ url: media.url, ...MEDIA_KEYS });
-    const webhookUrl = `${service.url}/livekit/webhook?start=r_1`;
+    const webhookUrl = `${service.url}/livekit/webhook?recording=r_1`;
     await livekit.startRoomComposite({ ...start, bucket: undefined, settings: {}, webhookUrl });
     await expect.poll(() => readStarts(service, room)).toEqual([['recording'], undefined]);
     await expect.poll(() => store.plannedStarts.nextDueAt()).toBeUndefined();

@@ -421,7 +421,11 @@ describe('an instance that was killed during a start', () => {
 
   /** Starts the egress of this start, whose events nobody gets. */
   const startUnheard = (id: string): Promise<Egress> =>
-    media.startRoomComposite({ room, filepath: newPath(), webhookUrl: `http://127.0.0.1:9/?start=${id}` });
+    media.startRoomComposite({
+      room,
+      filepath: newPath(),
+      webhookUrl: `http://127.0.0.1:9/?recording=${id}`,
+    });
 
   /** The egress comes before the claim, because a reconciler acts as soon as it sees that. */
   async function leaveBehind(): Promise<Egress> {
@@ -434,7 +438,7 @@ describe('an instance that was killed during a start', () => {
   it('has its egress adopted by whoever hears of it', async () => {
     enterAndPublish();
     const { id, filepath } = await claim(newId(), 600_000);
-    const webhookUrl = `${second.url}/livekit/webhook?start=${id}`;
+    const webhookUrl = `${second.url}/livekit/webhook?recording=${id}`;
     const left = await media.startRoomComposite({ room, filepath, webhookUrl });
     await expect
       .poll(() => status(), { timeout: 20_000 })

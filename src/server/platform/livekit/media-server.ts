@@ -203,8 +203,10 @@ export type Egress = {
   /** Time of the first recorded frame. It is known from EGRESS_ACTIVE on, up to half a second ahead. */
   readonly mediaStartedAt: number | undefined;
   readonly error: string | undefined;
-  /** The `start` parameter of the webhook that was requested, by which a start is recognised. */
+  /** The `recording` parameter of the webhook that was requested, by which a start is recognised. */
   readonly startId: string | undefined;
+  /** Set when the webhook has the parameter `start` alone. Such a build takes a start that others adopt for a lost one. */
+  readonly isOfOlderBuild?: boolean | undefined;
   /** The file that was written, or the playlist with the size of all segments, once the egress is over. */
   readonly file: EgressFile | undefined;
   /** The URLs of a broadcast, those that were removed included. */

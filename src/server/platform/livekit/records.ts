@@ -64,7 +64,7 @@ export function toEgress(info: EgressInfo): Egress {
     endedAt: toMilliseconds(info.endedAt),
     mediaStartedAt: toMediaStart(info),
     error: toEndError(info),
-    startId: toStartId(info),
+    ...toStart(info),
     file: toFile(info) ?? toPlaylist(info),
     streams: info.streamResults.map(toStream),
   };
@@ -84,12 +84,16 @@ function toError(error: string): string | undefined {
   return error === '' ? undefined : maskStreamUrls(error);
 }
 
-function toStartId(info: EgressInfo): string | undefined {
-  if (info.request.case !== 'roomComposite') return undefined;
-  for (const { url } of info.request.value.webhooks) {
-    if (URL.canParse(url)) return new URL(url).searchParams.get('start') ?? undefined;
-  }
-  return undefined;
+function toStart(info: EgressInfo): Pick<Egress, 'startId' | 'isOfOlderBuild'> {
+  const webhooks = info.request.case === 'roomComposite' ? info.request.value.webhooks : [];
+  const url = webhooks.find((webhook) => URL.canParse(webhook.url))?.url;
+  if (url === undefined) return { startId: undefined };
+  const { searchParams } = new URL(url);
+  const startId = searchParams.get('recording') ?? searchParams.get('start') ?? undefined;
+  return {
+    startId,
+    ...(startId !== undefined && !searchParams.has('recording') && { isOfOlderBuild: true }),
+  };
 }
 
 function toStream({ url, status, startedAt, error, retries, lastRetryAt }: StreamInfo): EgressStream {
