@@ -50,7 +50,7 @@ export class SimulatedRecorders {
     const mediaServer: Partial<MediaServer> = {
       listRooms: () => call(() => [{ name: ROOM, sid: 'RM_1' } as Room]),
       startRoomComposite: ({ webhookUrl = '' }) =>
-        call(() => this.#start(new URL(webhookUrl).searchParams.get('start') ?? '')),
+        call(() => this.#start(new URL(webhookUrl).searchParams.get('recording') ?? '')),
       stopEgress: (egressId) => call(() => this.#stop(egressId)),
       listEgress: (filter) =>
         call(() =>
