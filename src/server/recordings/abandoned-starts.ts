@@ -118,13 +118,14 @@ export async function endAbandonedStart(deps: AbandonedStartDeps, recording: Rec
     now,
   );
   if (!claim.claimed) return;
-  const [running] = await listCreatedEgress(deps, recording);
+  const created = await listCreatedEgress(deps, recording);
+  const [running] = created;
   if (running !== undefined) {
     const { egressId, startedAt: at = now } = running;
     const adopted = await applyObservation(deps, claim.recording, { type: 'egress-created', egressId, at });
     if (adopted.hasChanged) return;
   }
-  await stopCreatedEgress(deps, claim.recording);
+  await stopAll(deps, created);
   await giveUpStart(deps, claim.recording, 'the instance that started it was lost');
 }
 
@@ -134,8 +135,12 @@ async function stopCreatedEgress(
   start: Pick<Recording, 'id' | 'room'>,
 ): Promise<readonly Egress[]> {
   const created = await listCreatedEgress(deps, start);
-  for (const { egressId } of created) await stopQuietly(deps, egressId);
+  await stopAll(deps, created);
   return created;
+}
+
+async function stopAll(deps: AbandonedStartDeps, created: readonly Egress[]): Promise<void> {
+  for (const { egressId } of created) await stopQuietly(deps, egressId);
 }
 
 async function listCreatedEgress(
