@@ -167,10 +167,11 @@ export async function rememberMetadata(deps: RecordDeps, room: Room): Promise<vo
 export type KeptClosed = { readonly until: number | 'never' };
 
 /**
- * Closes rooms that are open to helpers for a while. Call it before the media server closes them, so that nobody can come back
+ * Marks open rooms as closed to helpers for a while. Call it before the media server closes them, so that nobody can come back
  * in between. Never rejects: a room must be closable without a database.
  */
 export async function markClosing(deps: RecordDeps, open: readonly OpenRoom[]): Promise<void> {
+  if (open.length === 0) return;
   try {
     const { store, clock } = deps;
     const now = clock.now();

@@ -55,8 +55,7 @@ export type DeleteRoomDeps = MediaDeps &
  */
 export async function deleteRoom(deps: DeleteRoomDeps, name: string, kept?: KeptClosed): Promise<void> {
   if (kept === undefined) {
-    const open = await deps.mediaServer.listRooms([name]);
-    await markClosing(deps, open);
+    await markClosing(deps, await deps.mediaServer.listRooms([name]));
   } else await markKeptClosed(deps, name, kept);
   try {
     await deleteMarkedRoom(deps, name);
