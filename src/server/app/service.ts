@@ -272,9 +272,9 @@ type ClosingDeps = Omit<DeleteRoomDeps, 'endHelpersOfRoom'> &
 const RECORDER_PATIENCE_MS = 500;
 
 /** Plans close rooms as DELETE /v1/rooms/:roomId does, and read and write for many at once. */
-function closingRooms({ sharedRooms, ...deps }: ClosingDeps): Pick<KeepTimesDeps, 'beginClosing'> {
+function closingRooms({ sharedRooms, ...deps }: ClosingDeps): Pick<KeepTimesDeps, 'prepareClosing'> {
   return {
-    beginClosing: async (open) => {
+    prepareClosing: async (open) => {
       await markClosing(deps, open);
       const running = await listRunning(
         deps,

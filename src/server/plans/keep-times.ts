@@ -37,7 +37,7 @@ export type KeepTimesDeps = AppendEventsDeps<KeepStores> & {
   readonly log: Log;
   readonly mediaServer: Pick<MediaServer, 'listRooms' | 'listParticipants' | 'sendData'>;
   /** Returns what closes one of these rooms, with what acts for it. That rejects with room-not-found. */
-  readonly beginClosing: (rooms: readonly OpenRoom[]) => Promise<CloseRoom>;
+  readonly prepareClosing: (rooms: readonly OpenRoom[]) => Promise<CloseRoom>;
 };
 
 type OpenRoom = { readonly name: string; readonly sid: string };
@@ -121,7 +121,7 @@ async function tellClosing(deps: KeepTimesDeps, acting: readonly Acting[], now: 
     const locked = await store.presence.lockRooms(acting.map(({ room }) => room.sid));
     const open = new Map(locked.filter(({ endedAt }) => endedAt === null).map((room) => [room.sid, room]));
     const closing = acting.filter(({ act, room }) => act === 'close' && open.has(room.sid));
-    const closed = await store.plannedRooms.beginClosing(
+    const closed = await store.plannedRooms.noteClosing(
       closing.map(({ room, end }) => ({ sid: room.sid, closeReason: end.reason })),
     );
     const told = acting.flatMap((one) => {
@@ -203,7 +203,7 @@ async function beginClosing(
   now: number,
 ): Promise<(one: Acting) => Promise<void>> {
   await tellClosing(deps, closing, now);
-  const close = await deps.beginClosing(closing.map(({ room: { room: name, sid } }) => ({ name, sid })));
+  const close = await deps.prepareClosing(closing.map(({ room: { room: name, sid } }) => ({ name, sid })));
   return async ({ room }) => {
     try {
       await close(room.room);

@@ -182,7 +182,7 @@ export interface PlannedRoomStore {
   /** Saves claimed rooms, unless events have made them due earlier in the meantime. */
   settle(rooms: readonly PlannedRoom[], until: number): Promise<void>;
   /** Notes why rooms are closed, unless it is known already. Returns the sids of those whose sessions have not ended. */
-  beginClosing(closing: readonly Closing[]): Promise<ReadonlySet<string>>;
+  noteClosing(closing: readonly Closing[]): Promise<ReadonlySet<string>>;
   /** Notes that nobody is alone in the room. */
   forgetAlone(sid: string): Promise<void>;
   /** Returns when the next room is due. */

@@ -58,7 +58,7 @@ async function startRoom(
   if (!isPlannedLater) await makePlan();
   await stage.receive(mediaEvent('room_started'), joined('ada1'));
   if (isPlannedLater) await makePlan();
-  const keeper = keepTimes({ ...deps, store, log, mediaServer, beginClosing: async () => closeRoom });
+  const keeper = keepTimes({ ...deps, store, log, mediaServer, prepareClosing: async () => closeRoom });
   closers.push(() => keeper.close());
   /** Moves the end by one instance or another one, and returns it. */
   const move = async (by: 'one' | 'another', seconds: number) => {

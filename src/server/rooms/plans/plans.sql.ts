@@ -205,7 +205,7 @@ export function createPlannedRoomStore({ db, dialect, changes, atomically }: Con
       await claimed.where(sql<boolean>`sid ${dialect.oneOf(rooms.map(({ sid }) => sid))}`).execute();
     },
     settle: (rooms, until) => settleRooms({ db, dialect }, rooms, until),
-    beginClosing: (closing) => beginClosing({ db, dialect }, closing),
+    noteClosing: (closing) => noteClosing({ db, dialect }, closing),
     forgetAlone: async (sid) => {
       await db.updateTable('plannedRooms').set({ aloneSince: null }).where('sid', '=', sid).execute();
     },
@@ -328,9 +328,9 @@ async function settleRooms(
     where "plannedRooms".sid = settled.sid`.execute(db);
 }
 
-async function beginClosing(
+async function noteClosing(
   { db, dialect }: Statements,
-  closing: Parameters<PlannedRoomStore['beginClosing']>[0],
+  closing: Parameters<PlannedRoomStore['noteClosing']>[0],
 ): Promise<ReadonlySet<string>> {
   if (closing.length === 0) return new Set();
   const { rows } = await sql<{ readonly sid: string }>`
