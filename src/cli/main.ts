@@ -281,7 +281,7 @@ function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
       return client;
     },
     readOnlyClient: () => {
-      // With --curl the ordinary client prints its first request in place of sending it, so what is only looked up needs another.
+      // With --curl the ordinary client prints its first request and does not send it. Lookups need one that sends.
       if (!call.flags.isCurl) return context.client();
       readOnlyClient ??= import('./connection/connect.ts').then((module) => module.connectReadOnly(context));
       return readOnlyClient;

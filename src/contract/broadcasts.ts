@@ -266,8 +266,8 @@ export const BroadcastListQuery = Type.Object(
 export type BroadcastListQuery = Static<typeof BroadcastListQuery>;
 
 /**
- * Returns why `text` is no URL for a stream; undefined when it is one. It never repeats the text, because a key is in it. Whether
- * its host may be reached is checked when the broadcast starts.
+ * Returns why `text` is no URL for a stream; undefined when it is one. It never repeats the text, because a key is in it.
+ * Whether its host may be reached is checked when the broadcast starts.
  */
 export function streamUrlFault(text: string): string | undefined {
   // A recorder reads what follows a space as an option of its RTMP library.

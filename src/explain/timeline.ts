@@ -33,7 +33,7 @@ export async function readEvents(
   return events;
 }
 
-/** Returns the moment that a timeline shows for an event; undefined for one that repeats another or that a newer service added. */
+/** Returns the moment that a timeline shows for an event. An event that repeats another, or of an unknown type, has none. */
 export function momentOfEvent(event: Event): Moment | undefined {
   const sentence = describeEvent(event);
   if (sentence === undefined) return undefined;

@@ -121,7 +121,7 @@ export const cities = (province: string): ListedPlace[] => {
       listed.set(codeOfSlot(slot), listedPlace(records, recordToday(records, slot)));
   }
   const all = [...listed.values()];
-  // Where ANPR has the province too, its comuni come from ANPR.
+  // Comuni of a province that ANPR has too come from ANPR.
   const isOfToday = all.some((place) => place.isCurrent && place.province === text);
   return isOfToday ? all.filter((place) => place.province === text) : all;
 };

@@ -42,7 +42,7 @@ export async function runChecks(kind: 'checks' | 'probe'): Promise<readonly Chec
   return readAs(await call('POST', `/console/${kind}`), isCheckList).checks;
 }
 
-/** What the service needs may be away for a moment, such as during a restart. */
+/** The names of checks whose subject may be away for a moment, such as during a restart. */
 const RESTARTED: readonly string[] = ['media server', 'database'];
 const RESTART_MS = 5_000;
 

@@ -7,7 +7,7 @@ import {
 } from '../../../contract/event-names.ts';
 import type { Webhook, WebhookOrdering, WebhookPatch } from '../../../contract/webhooks.ts';
 
-/** What the dialogs ask for. `events` has the names that are registered, which may be aliases; none means all events. */
+/** The answers to the dialogs. `events` has registered names, some of which may be aliases; none means all events. */
 export type Draft = {
   readonly url: string;
   readonly events: readonly EventName[];
