@@ -347,6 +347,16 @@ describe('recordings and streams', () => {
     },
   );
 
+  it('are left to an older build that starts them, and not reported as those of a stranger', async () => {
+    const { recordings } = stage.store;
+    const start = { filepath: 'a.mp4', bucket: null, owner: 'older', claimUntil: NOW + 60_000 };
+    await recordings.claim({ ...start, id: 'rec_1', room: 'demo' }, NOW);
+    const told = { ...egress, startId: 'rec_1', isOfOlderBuild: true, status: 'EGRESS_STARTING' } as const;
+    await stage.receive(mediaEvent('egress_started', { egress: told }));
+    expect(await recordings.find('rec_1')).toMatchObject({ status: 'starting', egressId: null });
+    expect(await stage.storedEvents()).toEqual([]);
+  });
+
   it.each([
     ['EGRESS_COMPLETE', 'stopped'],
     ['EGRESS_LIMIT_REACHED', 'stopped'],
