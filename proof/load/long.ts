@@ -53,6 +53,10 @@ const DELETED_WITHIN = 2;
 const ROWS_IN_FLIGHT = 5;
 const TIMINGS = { startMs: 30, startResponseMs: 5, recorderJoinMs: 20, activeMs: 60, finishMs: 40 };
 const QUIET_MS = 60;
+const END_PACE = { everyMs: 10, withinMs: 10_000 };
+const PURGE_PACE = { everyMs: 100, withinMs: 10_000 };
+/** The service compares its clock with the database's once a minute. */
+const COMPARED_MS = 61_000;
 const PATHS = ['/kept', '/rotated'];
 
 const program = fileURLToPath(new URL('clocked-service-process.ts', import.meta.url));
@@ -88,7 +92,10 @@ async function passDays(
     const isBefore = (moment: number): boolean => step < moment && step >= moment - 2 * stepsOfDay;
     if (isBefore(steps / 2)) await stage.measure(rows.half);
     if (isBefore(steps)) await stage.measure(rows.end);
+    const until = stage.now() + size.stepHours * HOUR_MS;
     await stage.skip(size.stepHours * HOUR_MS);
+    await work.endRooms();
+    await stage.purgeUntil(until);
     if ((step + 1) % stepsOfDay === 0) {
       await work.checkEvents();
       report(`${engine}: day ${(step + 1) / stepsOfDay}, ${work.countDeliveries()} deliveries`);
@@ -97,6 +104,7 @@ async function passDays(
   for (let step = 0; step < DRAIN_STEPS; step += 1) {
     await delay(5 * QUIET_MS);
     await stage.skip(HOUR_MS);
+    await work.endRooms();
   }
   const share = 1 + DELETED_WITHIN / (stepsOfDay * size.keptDays);
   const grown = [...rows.end].filter(
@@ -155,6 +163,12 @@ async function startStage(context: ExperimentContext, engine: 'SQLite' | 'Postgr
   const database = locateDatabase(fleet, settings);
   const filler = cleanUp(await openFiller(database));
   const now = () => clock.now();
+  const skip = async (ms: number): Promise<void> => {
+    aheadMs += ms;
+    await setDatabaseClock();
+    clock.skip(ms);
+    await fetch(`http://127.0.0.1:${clockPort}/?ms=${ms}`);
+  };
   return {
     ...{
       media,
@@ -171,11 +185,17 @@ async function startStage(context: ExperimentContext, engine: 'SQLite' | 'Postgr
       await instance.stop();
       instance = await start(keys === 'both keys' ? `${newKey},${formerKey}` : newKey);
     },
-    skip: async (ms: number): Promise<void> => {
-      aheadMs += ms;
-      await setDatabaseClock();
-      clock.skip(ms);
-      await fetch(`http://127.0.0.1:${clockPort}/?ms=${ms}`);
+    skip,
+    /** Resolves when everything that has expired by then is deleted. */
+    purgeUntil: async (until: number): Promise<void> => {
+      const isPurged = async (): Promise<boolean> => {
+        const [row] = await filler.read(`select value from counters where name = 'purgedAt'`);
+        if (Number(row?.value) >= until) return true;
+        // A comparison while the clocks were moved refuses to delete until the next one.
+        await skip(COMPARED_MS);
+        return false;
+      };
+      await findWithin(PURGE_PACE, isPurged);
     },
     countFiles: async () =>
       (await readdir(recordingDir, { recursive: true })).filter((name) => name.endsWith('.mp4')).length,
@@ -323,10 +343,6 @@ class Work {
     const lost = [...this.#known.keys()].flatMap((id) =>
       PATHS.filter((path) => !arrived.has(`${path} ${id}`)),
     );
-    const finished = Map.groupBy(
-      this.#received.filter(({ path, body }) => path === PATHS[0] && body.event === 'room_finished'),
-      ({ body }) => body.room.name,
-    );
     const recordings = await this.#listAll('recordings', (one) => [String(one.recordingId), 0]);
     const missing = [...this.#recordings].filter(
       ([id, { at }]) => now() - at < keptMs - lateMs && !recordings.has(id),
@@ -345,17 +361,27 @@ class Work {
       ),
       observed('deliveries sent again without a reason', this.#countRepeated()),
       observed('rooms', this.#rooms.size),
-      exactly(
-        'rooms without an end that is told',
-        [...this.#rooms].filter((name) => !finished.has(name)).length,
-        0,
-      ),
+      exactly('rooms without an end that is told', this.#listOpen().length, 0),
       exactly('events deleted early', this.#early, 0),
       exactly('events kept too long', this.#keptTooLong, 0),
       observed('recordings', this.#recordings.size),
       exactly('recordings deleted early', missing.length, 0),
       exactly('files beside the listed recordings', (await countFiles()) - recordings.size, 0),
     ];
+  }
+
+  /** Waits until the plans have closed their rooms, before a plan is deleted or the clocks are moved on. */
+  async endRooms(): Promise<void> {
+    await findWithin(END_PACE, async () => this.#listOpen().length === 0);
+  }
+
+  /** Returns the rooms whose end has not been told. */
+  #listOpen(): readonly string[] {
+    const ends = this.#received.filter(
+      ({ path, body }) => path === PATHS[0] && body.event === 'room_finished',
+    );
+    const ended = new Set(ends.map(({ body }) => body.room.name));
+    return [...this.#rooms].filter((name) => !ended.has(name));
   }
 
   async #record(room: string): Promise<void> {
