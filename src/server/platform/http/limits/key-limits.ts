@@ -62,7 +62,7 @@ const MOST_REMEMBERED = 1_000;
 
 export class KeyLimits {
   readonly #deps: KeyLimitsDeps;
-  readonly #minutes = new Map<string, { readonly used: number; readonly readAt: number }>();
+  readonly #minutes = new Map<string, { readonly used: Promise<number>; readonly readAt: number }>();
 
   constructor(deps: KeyLimitsDeps) {
     this.#deps = deps;
@@ -109,13 +109,18 @@ export class KeyLimits {
       throw this.#refuseOwn('minutesPerMonth', caller);
   }
 
-  async #readMinutes(keyId: string, rooms: RoomPrefixes): Promise<number> {
+  /** Requests at the same moment share one reading. */
+  #readMinutes(keyId: string, rooms: RoomPrefixes): Promise<number> {
     const now = this.#deps.clock.monotonic();
     const known = this.#minutes.get(keyId);
     if (known !== undefined && now - known.readAt < MINUTES_FRESH_MS) return known.used;
-    const used = await this.#deps.rooms.countMinutes(rooms);
+    const used = this.#deps.rooms.countMinutes(rooms);
     if (this.#minutes.size >= MOST_REMEMBERED) this.#minutes.clear();
-    this.#minutes.set(keyId, { used, readAt: now });
+    const read = { used, readAt: now };
+    this.#minutes.set(keyId, read);
+    used.catch(() => {
+      if (this.#minutes.get(keyId) === read) this.#minutes.delete(keyId);
+    });
     return used;
   }
 
