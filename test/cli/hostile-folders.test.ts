@@ -10,7 +10,7 @@ import { LAUNCHER } from '../support/parts/built.ts';
  * returns there, and no signal ends it. Therefore these processes are killed if they take too long.
  */
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 
 let home: string;
 beforeAll(async () => {

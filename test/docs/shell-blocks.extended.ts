@@ -109,7 +109,7 @@ async function namesOfThePages(): Promise<readonly (readonly [name: string, valu
       );
       return deliveries[0] ?? expect.unreachable();
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   const { id: key } = await json('keys create test --scope read --json id');
   const { sessions } = await json('sessions list --room demo --json sessionId');

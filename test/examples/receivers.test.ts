@@ -130,7 +130,7 @@ describe.each([
       return (JSON.parse(stdout) as { deliveries: Delivery[] }).deliveries;
     };
     await stack.join(room, 'ada');
-    const settled = { timeout: 10_000 };
+    const settled = { timeout: 60_000 };
     await expect
       .poll(async () => (await deliveries()).map(({ status }) => status), settled)
       .toEqual(['delivered', 'delivered', 'delivered']);

@@ -38,11 +38,11 @@ describe('the example of a web application in a browser', () => {
   it('lets two people see each other, and one of them leave', async () => {
     const ada = await joinAs('Ada');
     const bob = await joinAs('Bob');
-    await expect.poll(() => movingVideos(ada.page), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => movingVideos(ada.page)).toBe(2);
     await bob.page.bringToFront();
-    await expect.poll(() => movingVideos(bob.page), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => movingVideos(bob.page)).toBe(2);
     await ada.page.goto('about:blank');
-    await expect.poll(() => bob.page.locator('video').count(), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => bob.page.locator('video').count()).toBe(1);
     expect([...ada.errors, ...bob.errors]).toEqual([]);
   });
 });

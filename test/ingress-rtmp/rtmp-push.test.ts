@@ -45,7 +45,7 @@ describe('the real ingress service', () => {
     const second = await startIngress({ redis, livekit, rtmpPort: await freePort() });
     expect(await workers.count()).toEqual({ recorders: 0, ingress: 2 });
     await second.close();
-    await expect.poll(() => workers.count(), { timeout: 10_000 }).toEqual({ recorders: 0, ingress: 1 });
+    await expect.poll(() => workers.count()).toEqual({ recorders: 0, ingress: 1 });
   });
 
   it('brings a real RTMP push into the room, and removes it when the push stops', {

@@ -194,7 +194,7 @@ describe('keys, plans, broadcasts and usage in the console', () => {
     await client.broadcasts.start('demo-1', { urls: [STREAM] });
     await vi.waitUntil(
       async () => (await client.broadcasts.status('demo-1')).broadcast?.urls[0]?.state === 'active',
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);

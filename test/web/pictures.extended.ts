@@ -288,7 +288,7 @@ describe('a picture of a room', () => {
     const [page] = pages;
     if (page === undefined) throw new Error('nobody has joined');
     await page.bringToFront();
-    await expect.poll(() => page.evaluate(PLAYING), { timeout: 60_000 }).toBe(PEOPLE.length);
+    await expect.poll(() => page.evaluate(PLAYING)).toBe(PEOPLE.length);
     const { apiKey, apiSecret, url } = stage.livekit;
     const token = new AccessToken(apiKey, apiSecret, { identity: 'captioner' });
     token.addGrant({

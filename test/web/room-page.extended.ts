@@ -73,10 +73,10 @@ describe('a room in a real browser', () => {
     await joinCall(second);
     await first.bringToFront();
 
-    await expect.poll(() => moving(first), { timeout: 60_000 }).toBe(2);
-    await expect.poll(() => loudness(first), { timeout: 60_000 }).toBeGreaterThan(0.005);
+    await expect.poll(() => moving(first)).toBe(2);
+    await expect.poll(() => loudness(first)).toBeGreaterThan(0.005);
     await second.bringToFront();
-    await expect.poll(() => moving(second), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => moving(second)).toBe(2);
 
     await second.getByRole('button', { name: 'Chat' }).click();
     await second.getByRole('textbox', { name: 'Message' }).fill('Good morning');
@@ -119,7 +119,7 @@ describe('a room in a real browser', () => {
     const errors = collectErrors(first);
     await first.goto(link);
     await joinCall(first);
-    await expect.poll(() => moving(first), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => moving(first)).toBe(1);
     await first.getByRole('button', { name: 'Share screen' }).click();
     const sources = async () =>
       (await client.participants.list('screen')).participants.flatMap(({ tracks }) =>
@@ -131,7 +131,7 @@ describe('a room in a real browser', () => {
     await joinCall(second);
     await second.getByText('Ada Lovelace’s screen').waitFor();
     await expectAccessible(second);
-    await expect.poll(() => moving(second), { timeout: 60_000 }).toBe(3);
+    await expect.poll(() => moving(second)).toBe(3);
     expect(errors).toEqual([]);
     await window.close();
   });
@@ -424,7 +424,7 @@ describe('a room in a real browser', () => {
     const tab = await window.newPage();
     await tab.goto(page.link);
     await joinCall(tab);
-    await expect.poll(() => moving(tab), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => moving(tab)).toBe(1);
     const banner = tab.getByRole('alert').getByText('Connection lost.');
     own.freeze();
     await banner.waitFor();
@@ -439,7 +439,7 @@ describe('a room in a real browser', () => {
     const again = await startLivekit({ port, apiKey: own.apiKey, apiSecret: own.apiSecret });
     await tab.getByRole('button', { name: 'Try now' }).click();
     await banner.waitFor({ state: 'detached' });
-    await expect.poll(() => moving(tab), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => moving(tab)).toBe(1);
     expect(await tab.title()).toBe('lost · rtc');
     await window.close();
     await page.close();

@@ -31,7 +31,7 @@ describe('rtc broadcast', () => {
     expect(JSON.parse(started.stdout)).toMatchObject({ status: 'broadcasting', roomId: 'demo' });
     const isActive = async () =>
       (await client.broadcasts.status('demo')).broadcast?.urls[0]?.state === 'active';
-    await vi.waitUntil(isActive, { timeout: 20_000 });
+    await vi.waitUntil(isActive, { timeout: 60_000 });
     const status = await rtc(['broadcast', 'status', 'demo']);
     expect(status.stdout).toContain('rtmp://127.0.0.1:1935/live/*** active');
     const added = await rtc(['broadcast', 'update', 'demo', '--url-stdin', '--json'], `${KEY}-2\n`);

@@ -247,7 +247,7 @@ describe('rtc explain with the real media server', () => {
       const found = await explained(service, 'class');
       expect(found.headline).toBe('Room class is open; 1 person is in it: ada (ADA).');
       return found;
-    }, 20_000);
+    }, 120_000);
     expect(timeline.map(({ text }) => text)).toContainEqual(
       expect.stringMatching(/^eve \(EVE\) was blocked until \d{4}-/),
     );

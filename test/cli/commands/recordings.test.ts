@@ -89,7 +89,7 @@ describe('rtc recordings start, stop', () => {
         recordings: Recording[];
       };
       await expect
-        .poll(async () => (await failing.get(recordings[0]?.recordingId ?? '')).status, { timeout: 10_000 })
+        .poll(async () => (await failing.get(recordings[0]?.recordingId ?? '')).status, { timeout: 60_000 })
         .toBe('failed');
       const shown = await rtc(failing, ['get', recordings[0]?.recordingId ?? '']);
       expect(shown.stdout).toMatch(/^STATUS\tfailed$/m);
@@ -284,7 +284,7 @@ describe('an interrupted download', () => {
             (found) => found.size,
             () => 0,
           ),
-        { timeout: 10_000, interval: 5 },
+        { timeout: 60_000, interval: 5 },
       )
       .toBeGreaterThan(1_000_000);
     await network.cut();
@@ -315,7 +315,7 @@ describe('an interrupted download', () => {
             (found) => found.size,
             () => 0,
           ),
-        { timeout: 10_000, interval: 5 },
+        { timeout: 60_000, interval: 5 },
       )
       .toBeGreaterThan(0);
     stopping.abort();

@@ -399,7 +399,7 @@ describe('--curl', () => {
 
   it('prints a HEAD that curl ends', async () => {
     const { stdout } = await rtc('api HEAD /v1/health --curl');
-    const pasted = await promisify(execFile)('sh', ['-c', stdout], { timeout: 10_000 });
+    const pasted = await promisify(execFile)('sh', ['-c', stdout], { timeout: 60_000 });
     expect(pasted.stdout).toMatch(/^HTTP\/1\.1 \d+ /);
   });
 

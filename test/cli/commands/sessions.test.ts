@@ -3,7 +3,7 @@ import type { SessionList } from '../../../src/contract/sessions.ts';
 import { type Run, run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
-const WAITING = { timeout: 20_000, interval: 20 };
+const WAITING = { timeout: 60_000, interval: 20 };
 
 let stack: Stack;
 beforeAll(async () => {

@@ -48,7 +48,7 @@ async function listDeliveries(id: string): Promise<readonly Delivery[]> {
 /** Waits until the delivery has succeeded or failed, which is shortly after the receiver's response. */
 async function untilSettled(id: string): Promise<void> {
   await expect
-    .poll(async () => (await listDeliveries(id)).map(({ attempts }) => attempts.length), { timeout: 10_000 })
+    .poll(async () => (await listDeliveries(id)).map(({ attempts }) => attempts.length), { timeout: 60_000 })
     .not.toContain(0);
 }
 

@@ -150,7 +150,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('keys for a part of the rooms o
     await transcribe(transcriptionId, name);
     await send('POST', `${room}/transcription/stop`);
     for (const what of ['recording', 'broadcast']) await send('POST', `${room}/${what}/stop`);
-    await vi.waitUntil(async () => (await stage.get(recordingId)).endedAt !== null, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await stage.get(recordingId)).endedAt !== null, { timeout: 60_000 });
     await send('POST', `/v1/recordings/${recordingId}/transcribe`, { language: 'en-US' });
     await send('DELETE', `${room}/participants/${name}-bob?block=3600`);
     await send('DELETE', `/v1/rooms/${name}-closed?reopen=never`);

@@ -109,5 +109,5 @@ describe('a service that closes', () => {
     await mediaServer.called(1);
     await service.stop();
     await Promise.all([hanging.closed(), halfSent.closed()]);
-  }, 20_000);
+  }, 120_000);
 });

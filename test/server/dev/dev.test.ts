@@ -90,7 +90,7 @@ describe('rtc dev', () => {
       const pid = all.find(({ name }) => name === killed)?.pid ?? 0;
       process.kill(pid, 'SIGKILL');
       await dev.seen(new RegExp(`${killed} ended \\(SIGKILL\\).*it is started again in 1 s`));
-      await vi.waitUntil(() => listProcesses('restarted').length === all.length, 20_000);
+      await vi.waitUntil(() => listProcesses('restarted').length === all.length, 60_000);
       after = listProcesses('restarted');
       const others = (processes: readonly Process[]) => processes.filter(({ name }) => name !== killed);
       expect(others(after)).toEqual(others(all));
@@ -122,7 +122,7 @@ describe('rtc dev', () => {
     const started = listProcesses('alone');
     expect(started.filter(isAlive)).toEqual(started);
     killed.child.kill('SIGKILL');
-    await vi.waitUntil(() => started.filter(isAlive).length === 0, 20_000);
+    await vi.waitUntil(() => started.filter(isAlive).length === 0, 60_000);
   }, 60_000);
 
   it('leaves a data directory to the server that runs on it', async () => {

@@ -96,7 +96,7 @@ it('a fan-out delays later events, so that each webhook gets them in order', asy
   expect(dispatched).toHaveLength(MAX_DELIVERIES_PER_COMMIT);
   expect(await countDeliveries(0)).toBe(1);
   start();
-  await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isDone).toBe(true);
   expect(await countAll()).toEqual([3]);
   const ofLast = dispatched.filter(({ webhook }) => webhook.id === readId(WEBHOOKS - 1));
   const positions = await Promise.all(
@@ -116,7 +116,7 @@ it('a fan-out continues after another process has died', async () => {
     await appender.append({ session: undefined, roomName: 'demo', present: 0 }, [domainEvent]);
   });
   start();
-  await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isDone).toBe(true);
   expect(await countAll()).toEqual([1]);
 });
 
@@ -125,7 +125,7 @@ it('a fan-out continues after a webhook was deleted, and drops deliveries withou
   await store.webhooks.delete(readId(MAX_DELIVERIES_PER_COMMIT - 1), 1);
   await store.fanOuts.insert([{ eventId: 'gone', createdAt: 1, afterCreatedAt: null, afterId: null }]);
   start();
-  await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isDone).toBe(true);
   expect(await countDeliveries(MAX_DELIVERIES_PER_COMMIT)).toBe(1);
   expect(await countDeliveries(WEBHOOKS - 1)).toBe(1);
 });

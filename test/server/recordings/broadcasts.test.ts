@@ -410,4 +410,4 @@ describe('a start of a broadcast', () => {
   });
 });
 
-const POLL = { timeout: 20_000, interval: 20 };
+const POLL = { timeout: 60_000, interval: 20 };

@@ -55,9 +55,9 @@ describe('a start whose connection is lost while the media server looks for a re
 
     const late = () => media.listEgress({ room });
     expect(await late()).toEqual([]);
-    await expect.poll(async () => (await late()).length, { timeout: 10_000, interval: 20 }).toBe(1);
+    await expect.poll(async () => (await late()).length, { timeout: 60_000, interval: 20 }).toBe(1);
     await expect
-      .poll(async () => (await late())[0]?.status, { timeout: 10_000, interval: 20 })
+      .poll(async () => (await late())[0]?.status, { timeout: 60_000, interval: 20 })
       .toMatch(/ENDING|COMPLETE|FAILED|ABORTED/);
   });
 });
@@ -84,7 +84,7 @@ describe('a recorder that starts later than RECORDER_PATIENCE', () => {
       embedded.control.setFaults({ recorder: 'present' });
       expect(await start()).toMatchObject({ status: 409, json: { title: 'Conflict' } });
       expect(await media.listEgress({ room })).toEqual([]);
-      await expect.poll(async () => (await start()).status, { timeout: 10_000, interval: 20 }).toBe(201);
+      await expect.poll(async () => (await start()).status, { timeout: 60_000, interval: 20 }).toBe(201);
       const running = await media.listEgress({ room, active: true });
       const { egressId } = (await waiting.call('GET', `/v1/rooms/${room}/recording`)).json as RecordingStatus;
       // A stopped egress may still be finishing its file.
@@ -127,7 +127,7 @@ describe('a room that is deleted while its recorder starts', () => {
     expect((await direct.call('POST', `/v1/rooms/${room}/recording/start`)).status).toBe(201);
     expect((await direct.call('DELETE', `/v1/rooms/${room}`)).status).toBe(204);
     expect((await recordingOf(room))?.status).not.toBe('recording');
-    await expect.poll(() => hasEnded(room), { timeout: 10_000, interval: 20 }).toBe(true);
+    await expect.poll(() => hasEnded(room), { timeout: 60_000, interval: 20 }).toBe(true);
     // Longer than a recorder takes to join.
     await clock.sleep(5_000);
     expect(await media.listRooms([room])).toEqual([]);
@@ -148,7 +148,7 @@ describe('a room that is deleted while its recorder starts', () => {
       error: 'the room was deleted before the recorder began',
     });
     expect((await start).status).toBeGreaterThanOrEqual(400);
-    await expect.poll(() => hasEnded(room), { timeout: 10_000, interval: 20 }).toBe(true);
+    await expect.poll(() => hasEnded(room), { timeout: 60_000, interval: 20 }).toBe(true);
     await clock.sleep(5_000);
     expect(await media.listRooms([room])).toEqual([]);
   });

@@ -181,7 +181,7 @@ describe('the folder of a room', () => {
   }
   const findFolder = (room: string): string => join(local.recordingDir, room);
   const untilRemoved = (room: string) =>
-    expect.poll(() => existsSync(findFolder(room)), { timeout: 20_000, interval: 20 }).toBe(false);
+    expect.poll(() => existsSync(findFolder(room)), { timeout: 60_000, interval: 20 }).toBe(false);
 
   it('is removed after a recording that failed', async () => {
     const room = `failing-${randomUUID()}`;
@@ -191,7 +191,7 @@ describe('the folder of a room', () => {
     const egressId = await startIn(room);
     expect(existsSync(findFolder(room))).toBe(true);
     await expect
-      .poll(() => local.get(egressId), { timeout: 20_000 })
+      .poll(() => local.get(egressId), { timeout: 60_000 })
       .toMatchObject({ status: 'failed', file: null });
     await untilRemoved(room);
     expect(existsSync(local.recordingDir)).toBe(true);

@@ -138,7 +138,7 @@ describe('events of recordings and streams', () => {
       embedded.control.join(room, { identity: 'ada' });
     const read = async (path: string) => (await service.call('GET', path)).json as unknown;
     const stored = async (room: string) => ((await read(`/v1/events?roomId=${room}`)) as EventList).events;
-    await expect.poll(() => stored('rtc-doctor-probe-1'), { timeout: 20_000 }).toHaveLength(3);
+    await expect.poll(() => stored('rtc-doctor-probe-1')).toHaveLength(3);
     await until('rtc-doctor-probe', 'participant_joined');
     const { webhooks } = (await read('/v1/webhooks')) as WebhookList;
     const path = `/v1/webhooks/${webhooks[0]?.id}/deliveries?limit=100`;

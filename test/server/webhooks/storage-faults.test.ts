@@ -38,7 +38,7 @@ const untilNonePending = async (service: TestService, id: string) => {
   const path = `/v1/webhooks/${id}/deliveries?status=pending&limit=1`;
   const pending = async () =>
     ((await service.call('GET', path)).json as { deliveries: unknown[] }).deliveries;
-  await expect.poll(pending, { timeout: 20_000, interval: 100 }).toEqual([]);
+  await expect.poll(pending, { timeout: 60_000, interval: 100 }).toEqual([]);
 };
 
 describe('PostgreSQL that crashes and starts again under load', () => {
@@ -156,7 +156,7 @@ describe.skipIf(!isRoot)('a disk that is full, with SQLite on it (a tmpfs, for r
     for (const name of refused.splice(0)) await post(name);
     expect(refused).toEqual([]);
     await expect
-      .poll(() => acknowledged.filter((name) => !listArrived(receiver).has(`/ ${name}`)), { timeout: 20_000 })
+      .poll(() => acknowledged.filter((name) => !listArrived(receiver).has(`/ ${name}`)), { timeout: 60_000 })
       .toEqual([]);
     await untilNonePending(service, id);
     // Nothing that was refused was stored: the arrived events are the acknowledged ones.

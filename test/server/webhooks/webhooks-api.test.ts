@@ -63,7 +63,7 @@ const listDeliveries = async (id: string, query = ''): Promise<Listed> =>
 
 const untilStatus = (id: string, ...statuses: readonly string[]) =>
   expect
-    .poll(async () => (await listDeliveries(id)).deliveries.map(({ status }) => status), { timeout: 20_000 })
+    .poll(async () => (await listDeliveries(id)).deliveries.map(({ status }) => status), { timeout: 60_000 })
     .toEqual(statuses);
 
 describe('registering a webhook', () => {

@@ -53,7 +53,7 @@ const toneSampleRate = 48_000;
 const toneQueueMs = 200;
 /** A file is not stopped before its end, so more of it is handed over in advance: a pause of a second leaves no gap. */
 const wavQueueMs = 2_000;
-const eventDeadlineMs = 10_000;
+const eventDeadlineMs = 60_000;
 const largestSample = 32_767;
 
 /**

@@ -29,7 +29,7 @@ export type Showcase = {
   readonly close: () => Promise<void>;
 };
 
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 const ROOMS = ['weekly-review', 'customer-call', 'all-hands', 'interview-ada', 'night-shift', 'classroom-7'];
 const PEOPLE = ['Ada Lovelace', 'Grace Hopper', 'Alan Turing', 'Katherine Johnson', 'Linus Torvalds'];

@@ -61,7 +61,7 @@ describe('limits of a key that count what is in its rooms', () => {
         const { json } = await stage.service.call('GET', '/v1/events?types=participant_joined');
         return (json as EventList).events.length === 2;
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     expect(await acme('POST', '/v1/rooms', { body: { name: 'acme-2' } })).toMatchObject(refused('rooms', 1));
     expect(await acme('POST', '/v1/token', token('acme-2', 'ada'))).toMatchObject(refused('rooms', 1));

@@ -285,14 +285,14 @@ describe('a request that does not arrive completely', () => {
   ])(
     'from a client that sends %s, reads nothing and never closes, does not keep its connection',
     async (_name, bytes) => {
-      await expect.poll(connectionCount, { timeout: 20_000 }).toBe(0);
+      await expect.poll(connectionCount).toBe(0);
       const accepted = once(shortTimeoutApp.server, 'connection');
       const port = Number(new URL(shortTimeoutUrl).port);
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       await once(socket, 'connect');
       socket.pause().write(bytes);
       await accepted;
-      await expect.poll(connectionCount, { timeout: 20_000 }).toBe(0);
+      await expect.poll(connectionCount).toBe(0);
       socket.destroy();
     },
   );

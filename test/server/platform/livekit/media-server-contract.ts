@@ -34,7 +34,7 @@ export type MediaServerCase = {
   readonly start: () => Promise<MediaServerFixture>;
 };
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 /** The media server searches for a recorder for 24 s. */
 const NO_RECORDER_TIMEOUT_MS = 40_000;
 

@@ -20,7 +20,7 @@ import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type JoinedParticipant, join } from '../../../support/parts/participant.ts';
 
 const PROGRAM = joinPath(import.meta.dirname, '../../../../src/server/room-audio.ts');
-const DEADLINE = { timeout: 20_000 };
+const DEADLINE = { timeout: 60_000 };
 
 let livekit: Livekit;
 let log: LogLine[];

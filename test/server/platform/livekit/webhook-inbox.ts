@@ -42,7 +42,7 @@ export type WebhookInbox = {
 
 export type InboxKeys = { readonly apiKey: string; readonly apiSecret: string };
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 
 /** Starts an HTTP server that receives LiveKit's webhooks. */
 export async function startWebhookInbox({ apiKey, apiSecret }: InboxKeys): Promise<WebhookInbox> {

@@ -80,7 +80,7 @@ describe('third-party tools', () => {
       ...{ RECORDING: recordingId, RECEIVER: receiver.url },
     };
     await vi.waitUntil(async () => (await listed('/v1/events?types=track_published', 'events')).length > 0, {
-      timeout: 20_000,
+      timeout: 60_000,
     });
   });
   afterAll(async () => {

@@ -101,7 +101,7 @@ describe('an instance that is suspended in the transaction of its events', () =>
             () => true,
             () => false,
           ),
-        { timeout: 15_000 },
+        { timeout: 60_000 },
       )
       .toBe(true);
     ended.resolve();

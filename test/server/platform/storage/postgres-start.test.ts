@@ -36,7 +36,7 @@ describe('opening a PostgreSQL database', () => {
     const store = await open({ databaseUrl: database.url });
     await store.close();
     // The pool closes an idle connection by itself only after ten seconds.
-    await expect.poll(sockets, { timeout: 8_000 }).toBe(before);
+    await expect.poll(sockets).toBe(before);
   });
 
   it('names the user whose password was rejected', async () => {

@@ -314,7 +314,7 @@ describe('a service whose bucket becomes unavailable', () => {
     await network.cut();
     await stage.service.call('POST', `/v1/rooms/${roomId}/recording/stop`);
     await expect
-      .poll(async () => (await stage.get(egressId)).status, { timeout: 20_000, interval: 50 })
+      .poll(async () => (await stage.get(egressId)).status, { timeout: 60_000, interval: 50 })
       .toBe('failed');
     await network.mend();
     expect(await stage.get(egressId)).toMatchObject({

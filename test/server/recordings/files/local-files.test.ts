@@ -225,7 +225,7 @@ describe('a local file', () => {
       await (await stage.fetch(url, { headers })).bytes();
     }
     await stage.fetch(url, { method: 'HEAD' });
-    await expect.poll(openFiles, { timeout: 20_000 }).toBe(0);
+    await expect.poll(openFiles).toBe(0);
   });
 });
 

@@ -126,5 +126,5 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
 
 /** Waits for a condition. Unlike expect.poll, it also works outside of tests. */
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  await vi.waitUntil(isSo, { timeout: 20_000, interval: 20 });
+  await vi.waitUntil(isSo, { timeout: 60_000, interval: 20 });
 }

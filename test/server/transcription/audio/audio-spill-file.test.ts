@@ -66,7 +66,7 @@ describe('an audio spill file', () => {
     expect(await namelessBytes(folder)).toBe(1_200_000);
     kept[0]?.discard();
     for (const { read } of kept.slice(1)) await read();
-    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 20_000);
+    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 60_000);
     const { read } = await spillFile.write(sound(10, 1));
     expect(await namelessBytes(folder)).toBe(40);
     await read();

@@ -322,7 +322,7 @@ describe('the audio of a recording', () => {
     const location = { filepath: media.speech, bucket: null };
     const decoded = audio.decode(location, new AbortController().signal)[Symbol.asyncIterator]();
     await expect(decoded.next()).rejects.toThrow('no-such-program could not be started');
-    await vi.waitFor(() => expect(listening()).toBe(before), { timeout: 20_000 });
+    await vi.waitFor(() => expect(listening()).toBe(before), { timeout: 60_000 });
   });
 });
 

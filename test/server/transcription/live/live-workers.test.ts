@@ -50,7 +50,7 @@ describe('a live worker', () => {
     const successor = await stage.startWorkerProcess();
     kill(killed.pid(), 'SIGKILL');
     await vi.waitUntil(async () => ![undefined, killedSid].includes(await sidOfAgent()), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 50,
     });
     await (await ada.publishWav(second)).played;
@@ -106,7 +106,7 @@ describe('a live worker', () => {
     timeout: 60_000,
   }, async () => {
     const worker = await stage.startWorker(testSpeech());
-    await vi.waitUntil(isWorking, 20_000);
+    await vi.waitUntil(isWorking, 60_000);
     const room = await stage.newRoom();
     const { transcriptionId } = await stage.start(room);
     await stage.untilListening(room);
@@ -115,7 +115,7 @@ describe('a live worker', () => {
     const segments = await stage.untilSegments(room, (all) => all.length > 0);
     await worker.close();
     await stage.untilListening(room, false);
-    await vi.waitUntil(async () => !(await isWorking()), 20_000);
+    await vi.waitUntil(async () => !(await isWorking()), 60_000);
 
     const other = await stage.newRoom();
     const refused = await stage.service.call('POST', `/v1/rooms/${other}/transcription/start`, { body: {} });
@@ -199,7 +199,7 @@ describe('a live worker', () => {
       const ada = await stage.enter(room, 'ada');
       await (await ada.publishWav(await stage.speech(CHILDREN))).played;
       const isLogged = ({ message }: { readonly message: string }) => message.includes('returned no text');
-      await vi.waitUntil(() => worker.logLines.filter(isLogged).length >= 2, 20_000);
+      await vi.waitUntil(() => worker.logLines.filter(isLogged).length >= 2, 60_000);
       const warnings = worker.logLines.filter(isLogged);
       expect(warnings.map(({ level }) => level)).toEqual(warnings.map(() => 'warn'));
       expect(Object.keys(warnings[0]?.fields ?? {}).toSorted()).toEqual([

@@ -145,7 +145,7 @@ describe('a room that is transcribed during a call', () => {
     }));
     const finals = (): readonly Shown[] =>
       shown.filter(({ isFinal, segmentId }) => isFinal && segments.some(({ id }) => id === segmentId));
-    await vi.waitUntil(() => finals().length >= stored.length, { timeout: 20_000 });
+    await vi.waitUntil(() => finals().length >= stored.length, { timeout: 60_000 });
     expect(finals()).toHaveLength(stored.length);
     expect(finals()).toEqual(expect.arrayContaining(stored));
     const interims = shown.filter(({ isFinal }) => !isFinal);
@@ -205,7 +205,7 @@ describe('a room that is transcribed during a call', () => {
       await ada.publishWav(meeting ?? '');
       // For fewer words, cut off within a word, the model's text is arbitrary.
       const few = listWords(7);
-      await vi.waitUntil(() => shown.some(({ text }) => text.split(' ').length >= few), { timeout: 20_000 });
+      await vi.waitUntil(() => shown.some(({ text }) => text.split(' ').length >= few), { timeout: 60_000 });
       await ada.leave();
       const left = await stage.untilSegments(room, (all) => readText(all, 'ada') !== '');
       expect(wordsIn(left, 'ada')).toBeGreaterThanOrEqual(few);
@@ -245,7 +245,7 @@ describe('the end of a live transcription', () => {
     await stage.untilSegments(room, (all) => all.length > 0);
     const stopped = await stage.stop(room);
     await stage.untilListening(room, false);
-    await vi.waitUntil(() => listCompleted(room).length > 0, { timeout: 20_000 });
+    await vi.waitUntil(() => listCompleted(room).length > 0, { timeout: 60_000 });
     // The participants continue to speak, but no worker listens.
     await voice.played;
     const read = await stage.read(room);
@@ -268,7 +268,7 @@ describe('the end of a live transcription', () => {
     await stage.untilSegments(room, (all) => wordsIn(all, 'ada') >= MOST_OF_A_SENTENCE);
     const transcription = await stage.read(room);
     await stage.rooms.deleteRoom(room);
-    await vi.waitUntil(() => listCompleted(room).length > 0, { timeout: 20_000 });
+    await vi.waitUntil(() => listCompleted(room).length > 0, { timeout: 60_000 });
     await vi.waitUntil(
       () => worker.logLines.some((line) => isEnding(line, transcription.transcriptionId)),
       20_000,

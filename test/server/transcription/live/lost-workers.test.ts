@@ -96,7 +96,7 @@ describe.each([
         clock.advance(stepMs);
         return await read();
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
   const find = (id: string) => store.transcriptions.find(id);
 

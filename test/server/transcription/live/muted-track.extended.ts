@@ -39,7 +39,7 @@ it('a muted track is subscribed to before it is unmuted, and loses no first word
         fields.trackId === sid &&
         fields.transcriptionId === transcriptionId,
     );
-  await vi.waitUntil(isSubscribed, { timeout: 20_000 });
+  await vi.waitUntil(isSubscribed, { timeout: 60_000 });
   expect(await isMuted()).toBe(true);
   await unmute();
   const segments = await stage.untilSegments(room, (all) => all.some(({ text }) => /house/.test(text)));

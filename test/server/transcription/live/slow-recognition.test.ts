@@ -108,7 +108,7 @@ describe.runIf(process.platform === 'linux')('recognition that is slower than sp
     const before = heldBufferBytes();
     const tracks = openTracks(isFree);
     await speak(tracks);
-    await vi.waitUntil(() => heldBufferBytes() - before < 24 * MEGABYTE, { timeout: 20_000, interval: 200 });
+    await vi.waitUntil(() => heldBufferBytes() - before < 24 * MEGABYTE, { timeout: 60_000, interval: 200 });
     expect(await namelessBytes(folder)).toBeGreaterThan(50 * MEGABYTE);
     free();
     await Promise.all(tracks.map((track) => track.finish()));
@@ -119,13 +119,13 @@ describe.runIf(process.platform === 'linux')('recognition that is slower than sp
       );
     }
     expect(log.filter(({ level }) => level !== 'debug')).toEqual([]);
-    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 20_000);
+    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 60_000);
   }, 60_000);
 
   it('leaves nothing on the disk when the transcription is stopped in the meantime', async () => {
     const tracks = openTracks(new Promise(() => {}));
     await speak(tracks);
     for (const track of tracks) track.close();
-    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, { timeout: 20_000, interval: 50 });
+    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, { timeout: 60_000, interval: 50 });
   }, 60_000);
 });

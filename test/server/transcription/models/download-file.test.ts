@@ -49,7 +49,7 @@ function sendRange(request: Received, response: ServerResponse, breakAfter: numb
     response.write(CONTENT.subarray(start, start + breakAfter));
     // If the connection broke earlier, bytes that the client has received but not read would be lost.
     const isRead = () => breakAfter === 0 || progress.at(-1)?.received === start + breakAfter;
-    void vi.waitUntil(isRead, { timeout: 10_000, interval: 5 }).finally(() => response.destroy());
+    void vi.waitUntil(isRead, { timeout: 60_000, interval: 5 }).finally(() => response.destroy());
   }
 }
 

@@ -61,7 +61,7 @@ async function record(
     const recording = await stage.get(egressId);
     return recording.endedAt !== null && recording;
   };
-  const recording = await vi.waitUntil(ended, { timeout: 20_000, interval: 50 });
+  const recording = await vi.waitUntil(ended, { timeout: 60_000, interval: 50 });
   await copyFile(call, recording.file?.path ?? '');
   const origin = Date.parse(recording.mediaStartedAt ?? '') - lateMs;
   const found = spoken.map(([identity, from, to]): DetectedTurn => {

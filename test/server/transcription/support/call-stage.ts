@@ -128,7 +128,7 @@ export async function startCallStage(): Promise<CallStage> {
     untilListening: async (room, isListening = true) => {
       const isThere = async (): Promise<boolean> =>
         (await rooms.listParticipants(room)).some(({ identity }) => identity.startsWith('stt-live-'));
-      await vi.waitUntil(async () => (await isThere()) === isListening, { timeout: 20_000, interval: 50 });
+      await vi.waitUntil(async () => (await isThere()) === isListening, { timeout: 60_000, interval: 50 });
     },
     leaseOwner: (room) => {
       const database = new DatabaseSync(join(dataDir, 'rtc.sqlite'), { readOnly: true });

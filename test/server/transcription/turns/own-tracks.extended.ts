@@ -52,7 +52,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
       return { path: padded, person: await joinRoom(url, await token.toJwt()) };
     }),
   );
-  await vi.waitUntil(() => store.turns.isListening('one', Date.now()), { timeout: 20_000 });
+  await vi.waitUntil(() => store.turns.isListening('one', Date.now()), { timeout: 60_000 });
   await Promise.all(people.map(async ({ path, person }) => (await person.publishWav(path)).played));
   const heard = async () => new Set((await store.turns.listTurns('one')).map(({ identity }) => identity));
   await expect.poll(heard, { timeout: 30_000 }).toEqual(new Set(['ada', 'bob']));
@@ -79,7 +79,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
   await store.transcriptions.enqueuePost({ ...job, createdAt: now, originAt: mediaStartedAt });
   const post = await startWorker(config, { ...parts, kind: 'stt-post' });
   const status = async () => (await store.transcriptions.find('tr_1'))?.status;
-  await expect.poll(status, { timeout: 60_000 }).toBe('completed');
+  await expect.poll(status).toBe('completed');
   const segments = await store.transcriptions.listSegments('tr_1', { limit: 1000 });
   for (const [identity, said] of Object.entries(SAID)) {
     const own = segments.filter((segment) => segment.identity === identity);

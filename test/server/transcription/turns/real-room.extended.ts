@@ -50,7 +50,7 @@ it('a worker stores who speaks when in a real room that is recorded', async () =
   await store.recordings.claim(recording, now);
   await observeRecording(store, 'one', { type: 'egress-created', egressId: 'EG_1', at: now });
   const worker = await startWorker(config, { ...parts, instanceId: 'listening' });
-  await vi.waitUntil(() => store.turns.isListening('one', Date.now()), { timeout: 20_000 });
+  await vi.waitUntil(() => store.turns.isListening('one', Date.now()), { timeout: 60_000 });
   expect((await store.turns.listListened(0)).map(({ owner }) => owner)).toEqual(['listening']);
   const path = join(folder, 'said.wav');
   await speakToFile({

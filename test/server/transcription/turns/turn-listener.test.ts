@@ -129,7 +129,7 @@ async function record(id: string, room = `room of ${id}`, recordTracks = 0): Pro
 const end = (id: string) =>
   observeRecording(store, id, { type: 'recorder-gone', reason: 'gone', file: undefined, at: Date.now() });
 
-const poll = { timeout: 15_000, interval: 20 };
+const poll = { timeout: 60_000, interval: 20 };
 const untilJoined = (count: number) => expect.poll(() => rooms.joined.length, poll).toBe(count);
 const untilReleased = (id: string) =>
   expect.poll(() => store.turns.isListening(id, Date.now()), poll).toBe(false);

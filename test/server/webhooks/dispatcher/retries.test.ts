@@ -79,15 +79,15 @@ describe('a receiver that is down for long', () => {
       await instance.append(...Array.from({ length: 100 }, (_, index) => `event ${appended + index}`));
       await rows();
     }
-    await expect.poll(() => arrived.good.size, { timeout: 20_000 }).toBe(EVENTS);
+    await expect.poll(() => arrived.good.size).toBe(EVENTS);
     for (const [round, delayMs] of [0, 5_500, 30_500, 300_500].entries()) {
       await letPass(clock, delayMs);
-      await expect.poll(() => soon(() => withAttempts(round + 1)), { timeout: 15_000 }).toBe(EVENTS);
+      await expect.poll(() => soon(() => withAttempts(round + 1))).toBe(EVENTS);
     }
     expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['failed']));
     isDown = false;
     expect(await stage.store.deliveries.replayFailed(down, 0, clock.now())).toBe(EVENTS);
-    await expect.poll(() => soon(() => arrived.down.size), { timeout: 15_000 }).toBe(EVENTS);
+    await expect.poll(() => soon(() => arrived.down.size)).toBe(EVENTS);
     expect(mostInHand).toBeGreaterThan(0);
     expect(mostInHand).toBeLessThanOrEqual(IN_HAND_AT_MOST);
     expect(arrived.down).toEqual(arrived.good);

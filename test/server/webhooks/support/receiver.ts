@@ -54,7 +54,7 @@ export const respondWith =
   (_request, response) =>
     void response.writeHead(status).end(body);
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 
 /** Starts an HTTP server on 127.0.0.1 that receives webhooks. */
 export async function startReceiver(behaviour: Behaviour = respondWith(200), port = 0): Promise<Receiver> {
