@@ -8,7 +8,7 @@ import { findPackageRoot } from './app/package-root.ts';
 import { type RunningService, startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
 import { requireKeyOfSecrets } from './app/stored-key.ts';
-import { recorder } from './dev/add-ons/recorder.ts';
+import { recorders } from './dev/add-ons/recorder.ts';
 import {
   type AbsentAddOn,
   type AddOn,
@@ -235,9 +235,9 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
     const ended = await addOns.waitForReady(service.url);
     addOns.superviseRestarts();
     const absent = [...chosen.absent, ...ended];
-    const running = chosen.addOns
-      .map(({ name }) => name)
-      .filter((name) => ended.every((one) => one.name !== name));
+    const running = [...new Set(chosen.addOns.map(({ name }) => name))].filter((name) =>
+      ended.every((one) => one.name !== name),
+    );
     await options.announce({
       url: service.url,
       apiKey: config.apiKey,
@@ -272,10 +272,10 @@ async function findAddOns(options: DevOptions, started: StartedDev, log: Log): P
     unwanted: options.without,
     areOthersTried: media.kind !== 'embedded',
   };
-  return await chooseAddOns(choice, async (name): Promise<AddOn> => {
+  return await chooseAddOns(choice, async (name): Promise<readonly AddOn[]> => {
     if (name === 'recorder') {
       const { apiKey, apiSecret } = livekit;
-      return await recorder({
+      return await recorders({
         environment: settings,
         dataDir,
         recordingDir,
@@ -287,7 +287,7 @@ async function findAddOns(options: DevOptions, started: StartedDev, log: Log): P
       });
     }
     await requireSpeech(name, config, settings);
-    return speechWorker(name, { supervisor, environment: settings, dataDir, launcher });
+    return [speechWorker(name, { supervisor, environment: settings, dataDir, launcher })];
   });
 }
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { HintedError } from '../../../contract/hint.ts';
@@ -27,24 +28,38 @@ export type RecorderSettings = {
 };
 
 /**
- * Returns the add-on for LiveKit's egress worker. Files are written into the recording folder; each request has the bucket
+ * Returns the add-ons for LiveKit's egress workers. Files are written into the recording folder; each request has the bucket
  * of S3_BUCKET.
  */
-export async function recorder(settings: RecorderSettings): Promise<AddOn> {
+export async function recorders(settings: RecorderSettings): Promise<readonly AddOn[]> {
   const { media, dataDir, supervisor, log } = settings;
   const redisUrl = requireRedis(media);
   const program = await findRecorderProgram(settings.environment);
   await prepareFolders(program, settings);
-  const body = JSON.stringify(await configuration(settings, redisUrl));
-  const logFile = join(dataDir, 'egress.log');
   const workers = createMediaWorkers(redisUrl, log);
-  return {
-    name: 'recorder',
-    logFile,
-    start: (logMode) => supervisor.start({ ...command(program, settings, body), logFile, logMode }),
-    isReady: async () => ((await workers.count()).recorders ?? 0) > 0,
-  };
+  const addOns: AddOn[] = [];
+  let templatePort = FIRST_TEMPLATE_PORT;
+  for (const name of LOG_NAMES) {
+    templatePort = await nextFreePort(templatePort);
+    const body = JSON.stringify(configuration(settings, { redisUrl, templatePort }));
+    const logFile = join(dataDir, name);
+    addOns.push({
+      name: 'recorder',
+      logFile,
+      start: (logMode) => supervisor.start({ ...command(program, settings, body), logFile, logMode }),
+      isReady: async () => ((await workers.count()).recorders ?? 0) > 0,
+    });
+    templatePort += 1;
+  }
+  return addOns;
 }
+
+/**
+ * There are two workers, so that a room can be recorded and broadcast on two processors. One that has work refuses (503) what
+ * costs more than its work leaves of 80 % of the processors; and on a busy machine it ends one of several after a while, but
+ * never its only one. Hence on a small machine each takes one, whatever it uses.
+ */
+const LOG_NAMES = ['egress.log', 'egress-2.log'] as const;
 
 function requireRedis({ kind, redisUrl }: RecorderSettings['media']): string {
   if (kind !== 'livekit') {
@@ -59,17 +74,25 @@ function requireRedis({ kind, redisUrl }: RecorderSettings['media']): string {
   });
 }
 
-const TEMPLATE_PORT = 7980;
+const FIRST_TEMPLATE_PORT = 7980;
 
-/** JSON is valid YAML. Allows recordings on a machine with few processors, which LiveKit's default (4) forbids. */
-async function configuration({ media, apiKey, apiSecret }: RecorderSettings, redisUrl: string) {
+type WorkerSettings = { readonly redisUrl: string; readonly templatePort: number };
+
+/** As in compose.yaml. A machine with fewer processors than LiveKit's own figure (4) would refuse every recording. */
+const RECORDING_PROCESSORS = 2;
+
+/** JSON is valid YAML. */
+function configuration(
+  { media, apiKey, apiSecret }: RecorderSettings,
+  { redisUrl, templatePort }: WorkerSettings,
+) {
   return {
     api_key: apiKey,
     api_secret: apiSecret,
     ws_url: media.url,
     redis: livekitRedis(new URL(redisUrl)),
-    template_port: await nextFreePort(TEMPLATE_PORT),
-    cpu_cost: { room_composite_cpu_cost: 1, audio_room_composite_cpu_cost: 0.5 },
+    template_port: templatePort,
+    cpu_cost: { room_composite_cpu_cost: Math.min(RECORDING_PROCESSORS, availableParallelism()) },
   };
 }
 

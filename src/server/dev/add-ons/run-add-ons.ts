@@ -40,12 +40,9 @@ export function startAddOns({ addOns, required, clock, progress }: AddOnsSetting
     waitForReady: async (serviceUrl) => {
       const ends = await Promise.all(running.map((one) => waitForOne(one, serviceUrl)));
       for (const end of ends) if (end.error !== undefined && required.includes(end.name)) throw end.error;
-      const absent = ends.flatMap(({ name, error }) =>
-        error === undefined ? [] : [absentBecause(name, error)],
-      );
-      running = running.filter(({ addOn }) => absent.every(({ name }) => name !== addOn.name));
+      running = running.filter((_, index) => ends[index]?.error === undefined);
       for (const { addOn } of running) progress(`${addOn.name} works; its log: ${addOn.logFile}`);
-      return absent;
+      return listAbsent(ends);
     },
     superviseRestarts: () => {
       for (const one of running) void restartWhenEnded(one, { clock, progress, closing: closing.signal });
@@ -58,6 +55,15 @@ export function startAddOns({ addOns, required, clock, progress }: AddOnsSetting
 }
 
 type Readiness = { readonly name: DevAddOn; readonly error?: Error };
+
+/** An add-on is absent if none of its processes works. */
+function listAbsent(ends: readonly Readiness[]): readonly AbsentAddOn[] {
+  const working = new Set(ends.flatMap(({ name, error }) => (error === undefined ? [name] : [])));
+  const absent = ends.flatMap(({ name, error }) =>
+    error === undefined || working.has(name) ? [] : [absentBecause(name, error)],
+  );
+  return [...new Map(absent.map((one) => [one.name, one])).values()];
+}
 
 async function waitForOne({ addOn, child }: Running, serviceUrl: string): Promise<Readiness> {
   const { name } = addOn;
@@ -78,8 +84,8 @@ export type AddOnChoice = {
   readonly areOthersTried: boolean;
 };
 
-/** Finds the parts of an add-on. Rejects with what is missing and what to do. */
-type FindAddOn = (name: DevAddOn) => Promise<AddOn>;
+/** Finds the processes of an add-on. Rejects with what is missing and what to do. */
+type FindAddOn = (name: DevAddOn) => Promise<readonly AddOn[]>;
 
 export type ChosenAddOns = { readonly addOns: readonly AddOn[]; readonly absent: readonly AbsentAddOn[] };
 
@@ -92,7 +98,7 @@ export async function chooseAddOns(choice: AddOnChoice, find: FindAddOn): Promis
     const isRequired = required.includes(name);
     if (!isRequired && (unwanted.includes(name) || !areOthersTried)) continue;
     try {
-      addOns.push(await find(name));
+      addOns.push(...(await find(name)));
     } catch (error) {
       if (isRequired || !(error instanceof Error)) throw error;
       absent.push(absentBecause(name, error));
@@ -151,7 +157,7 @@ async function isReported(kind: WorkerKind, serviceUrl: string): Promise<boolean
   return health.capabilities[CAPABILITIES[kind]] === true;
 }
 
-/** A process beside the service, which a part of the API needs. */
+/** A process beside the service, which a part of the API needs. Several may have one name. */
 export type AddOn = {
   readonly name: DevAddOn;
   readonly logFile: string;

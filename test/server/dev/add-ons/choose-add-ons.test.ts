@@ -28,9 +28,9 @@ const addOn = (
 });
 
 /** Every add-on except the recorder can be started. */
-const find = async (name: DevAddOn): Promise<AddOn> => {
+const find = async (name: DevAddOn): Promise<readonly AddOn[]> => {
   if (name === 'recorder') throw new HintedError('There is no recorder', HINT);
-  return addOn(name);
+  return [addOn(name)];
 };
 
 const choose = async (choice: Partial<AddOnChoice>) => {
@@ -86,6 +86,19 @@ describe('an add-on of rtc dev that ends at its start', () => {
       { name: 'stt-live', reason: 'stt-live ended', hint: HINT },
     ]);
     expect(lines).toEqual(['stt-post works; its log: stt-post.log']);
+    await addOns.close();
+  });
+
+  it('is not absent while another process of it works', async () => {
+    const lines: string[] = [];
+    const addOns = startAddOns({
+      addOns: [addOn('recorder', { isBroken: true }), addOn('recorder')],
+      required: [],
+      clock: systemClock,
+      progress: (line) => lines.push(line),
+    });
+    expect(await addOns.waitForReady('http://127.0.0.1:1')).toEqual([]);
+    expect(lines).toEqual(['recorder works; its log: recorder.log']);
     await addOns.close();
   });
 

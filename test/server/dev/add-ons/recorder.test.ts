@@ -1,11 +1,11 @@
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   RECORDER_IMAGE,
   type RecorderSettings,
-  recorder,
+  recorders,
 } from '../../../../src/server/dev/add-ons/recorder.ts';
 import type { ChildSettings } from '../../../../src/server/dev/binaries/child-process.ts';
 import { createLog } from '../../../../src/server/platform/pino-log.ts';
@@ -30,10 +30,10 @@ const MEDIA = {
   redisUrl: 'redis://:pass@127.0.0.1:6380/2',
 } as const;
 
-/** Returns the arguments and environment with which the recorder is started. */
-async function startedWith(changed: Partial<RecorderSettings> = {}): Promise<ChildSettings> {
+/** Returns the arguments and environments with which the recorders are started. */
+async function startAll(changed: Partial<RecorderSettings> = {}): Promise<readonly ChildSettings[]> {
   const started: ChildSettings[] = [];
-  const { start } = await recorder({
+  const addOns = await recorders({
     environment: { PATH: folder, XDG_RUNTIME_DIR: '/run/user/1', A_SECRET: 'hunter2' },
     dataDir: folder,
     recordingDir: join(folder, 'recordings'),
@@ -49,8 +49,12 @@ async function startedWith(changed: Partial<RecorderSettings> = {}): Promise<Chi
     log: createLog('fatal'),
     ...changed,
   });
-  start('truncate');
-  const [settings] = started;
+  for (const { start } of addOns) start('truncate');
+  return started;
+}
+
+async function startedWith(changed?: Partial<RecorderSettings>): Promise<ChildSettings> {
+  const [settings] = await startAll(changed);
   if (settings === undefined) throw new Error('it was not started');
   return settings;
 }
@@ -69,6 +73,16 @@ describe('the recorder of rtc dev', () => {
     expect(args).toEqual([]);
     expect(env?.PATH, 'it starts itself again by its name').toMatch(new RegExp(`^${folder}:`));
     expect(stop?.signal, 'running recordings get their file').toBe('SIGINT');
+  });
+
+  it('is two workers with a port and a log each, so that a small machine records and broadcasts', async () => {
+    await install('egress');
+    const started = await startAll();
+    const configurations = started.map(({ env }) => JSON.parse(env?.EGRESS_CONFIG_BODY ?? ''));
+    expect(new Set(configurations.map((configuration) => configuration.template_port)).size).toBe(2);
+    expect(started.map(({ logFile }) => basename(logFile))).toEqual(['egress.log', 'egress-2.log']);
+    for (const { cpu_cost } of configurations)
+      expect(cpu_cost.room_composite_cpu_cost).toBe(Math.min(2, availableParallelism()));
   });
 
   it.runIf(process.platform === 'linux')(
