@@ -169,7 +169,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a lesson of a school, on %s', 
   it('is explained by the command and shown by the console', async () => {
     const explained = await school.rtc(['explain', ROOM]);
     const recording = dev.hasRecorder ? 'is complete' : 'could not start the recording';
-    for (const what of ['rossi joined as host', 'ben was admitted', 'closed by its plan', recording])
+    for (const what of [
+      'rossi (Anna Rossi) joined as host',
+      'ben (Ben) was admitted',
+      'closed by its plan',
+      recording,
+    ])
       expect(explained).toContain(what);
     const console_ = await openConsole(school.connection);
     closers.push(console_.close);
@@ -180,7 +185,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a lesson of a school, on %s', 
     const lanes = page.getByRole('list', { name: 'Who was there when' }).getByRole('listitem');
     for (const name of ['Anna Rossi', 'Ben']) await lanes.filter({ hasText: name }).waitFor();
     await page.getByRole('link', { name: 'What happened?' }).click();
-    await page.getByText('ben was admitted').waitFor();
+    await page.getByText('ben (Ben) was admitted').waitFor();
     await page.goto(readView(console_, '/broadcasts'));
     if (dev.hasRecorder) await page.getByRole('table', { name: 'Broadcasts' }).getByText('stopped').waitFor();
     await page.goto(readView(console_, '/usage?by=room'));

@@ -30,7 +30,7 @@ export async function openSchool({ credentials }: Dev, prefix: string) {
   const signing = () => ({ ...connection, timestamp: Math.floor(Date.now() / 1000) });
   const caller: Caller = await createCaller(connection.url, signing);
   const receiver: Receiver = await startReceiver();
-  await client.webhooks.create({ url: receiver.url });
+  await client.webhooks.create({ url: receiver.url, ordering: 'room' });
   const environment = commandEnvironment({ credentials: connection });
   return {
     client,
