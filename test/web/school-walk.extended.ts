@@ -123,8 +123,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a lesson of a school, on %s', 
         (await school.client.broadcasts.status(ROOM)).broadcast?.urls.map(({ state }) => state);
       await expect.poll(states, POLL).toEqual(['active']);
       const { broadcast } = await school.client.broadcasts.status(ROOM);
-      const player = await startPlayer(broadcast?.hls?.folder ?? '');
+      const folder = broadcast?.hls?.folder ?? '';
+      const player = await startPlayer(folder);
       closers.push(player.close);
+      await expect.poll(() => countSegments(join(folder, 'live.m3u8')), POLL).toBe(SEGMENTS_OF_LIVE);
       const window = await browser.openWindow();
       await play(await window.newPage(), `${player.url}/live.m3u8`);
       await window.close();
@@ -260,6 +262,13 @@ async function startPlayer(folder: string): Promise<TestHttpServer> {
     const type = TYPES[extname(url)] ?? 'application/octet-stream';
     response.writeHead(bytes ? 200 : 404, { 'content-type': type, 'cache-control': 'no-store' }).end(bytes);
   });
+}
+
+/** The playlist is full then. Chromium's own player gives one up that it has loaded wholly and that has not grown meanwhile. */
+const SEGMENTS_OF_LIVE = 5;
+
+async function countSegments(playlist: string): Promise<number> {
+  return (await readFile(playlist, 'utf8').catch(() => '')).split('#EXTINF').length - 1;
 }
 
 /** Plays until more than a second has been shown. */
