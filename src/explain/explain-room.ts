@@ -7,7 +7,8 @@ import type { Session, SessionDetail } from '../contract/sessions.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
 import { combine, type Explanation, type Moment, type NextStep, type Part, step } from './explanation.ts';
-import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents, showPerson } from './timeline.ts';
+import { showPerson } from './show-person.ts';
+import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents } from './timeline.ts';
 
 /** How far back a room is explained that the media server has without a stored session. */
 const LOOKED_BACK_MS = 86_400_000;

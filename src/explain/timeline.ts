@@ -5,6 +5,7 @@ import type { EventName } from '../contract/event-names.ts';
 import type { Event } from '../contract/events.ts';
 import type { Reading } from './explain-deliveries.ts';
 import type { Moment } from './explanation.ts';
+import { type Person, showPerson } from './show-person.ts';
 
 /** Maximum events that are read; a busy room has more in a day than anybody reads. */
 const MOST = 10_000;
@@ -40,13 +41,6 @@ export function momentOfEvent(event: Event): Moment | undefined {
   const { text, isTrouble = false } = typeof sentence === 'string' ? { text: sentence } : sentence;
   const found = event.reconciled === true ? ' (found afterwards: LiveKit could not report it)' : '';
   return { at: event.timestamp, text: text + found, source: 'event', id: event.id, isTrouble };
-}
-
-type Person = { readonly identity: string; readonly name?: string | undefined };
-
-/** The identity, and beside it the display name, which guests choose themselves. */
-export function showPerson({ identity, name }: Person): string {
-  return name === undefined || name === '' || name === identity ? identity : `${identity} (${name})`;
 }
 
 type Sentence = string | { readonly text: string; readonly isTrouble?: boolean };

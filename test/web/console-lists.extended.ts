@@ -23,7 +23,7 @@ describe('keys, plans, broadcasts and usage in the console', () => {
     stack = await startStack({ environment: { BROADCAST_ALLOWED_NETWORKS: '127.0.0.0/8' } });
     client = new RtcClient(stack.service);
     await client.rooms.create({ name: 'demo-1' });
-    await stack.media.control.join('demo-1', { identity: 'ada' });
+    await stack.media.control.join('demo-1', { identity: 'ada', name: 'Ada Lovelace' });
     stack.media.control.publish('demo-1', 'ada');
     browser = await startBrowser();
     console = await openConsole(stack.service);
@@ -56,7 +56,7 @@ describe('keys, plans, broadcasts and usage in the console', () => {
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('ada');
-    await page.getByRole('option', { name: 'ada in demo-1' }).waitFor();
+    await page.getByRole('option', { name: 'ada (Ada Lovelace) in demo-1' }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');

@@ -109,7 +109,7 @@ describe('pictures of every view', () => {
           await page.keyboard.press('Control+k');
           await page.keyboard.type('ada');
           await page
-            .getByRole('option', { name: /^Ada Lovelace/ })
+            .getByRole('option', { name: /^ada \(Ada Lovelace\)/ })
             .first()
             .waitFor();
         },

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { type Person, showPerson } from '../../../explain/show-person.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { useDebounced } from '../parts/use-pages.ts';
@@ -306,9 +307,6 @@ async function findPeople(rooms: readonly string[]): Promise<People> {
   return { entries, isWhole: false };
 }
 
-type Named = { readonly identity: string; readonly name: string };
-
-function describePerson({ identity, name }: Named, room: string): Entry {
-  const called = name === '' || name === identity ? identity : `${name} (${identity})`;
-  return { kind: 'Person', text: `${called} in ${room}`, path: roomLink(room) };
+function describePerson(person: Person, room: string): Entry {
+  return { kind: 'Person', text: `${showPerson(person)} in ${room}`, path: roomLink(room) };
 }
