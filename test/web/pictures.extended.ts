@@ -122,10 +122,8 @@ describe('pictures of every view', () => {
         path: `/recordings/${recordingId}`,
         awaits: 'None was lost',
         prepare: async (page) => {
-          await page.evaluate("document.querySelector('video').currentTime = 11");
+          await page.evaluate(SHOW_MOMENT);
           await page.locator('[aria-current="true"]', { hasText: 'How did the recordings' }).waitFor();
-          // Its last state: until then the player shows a turning circle.
-          await expect.poll(() => page.evaluate("document.querySelector('video').readyState")).toBe(4);
         },
       },
       transcriptions: { path: '/transcriptions', awaits: 'completed' },
@@ -316,6 +314,23 @@ describe('a picture of a room', () => {
     await stage.close();
   });
 });
+
+/**
+ * Runs in the page: the recording stops at 0:11, with its picture of that moment. It has to play before, because Chromium's
+ * player goes on to show that it loads, with a turning circle, until it plays or the circle has turned.
+ */
+const SHOW_MOMENT = `(async () => {
+  const video = document.querySelector('video');
+  await video.play();
+  video.pause();
+  const shown = new Promise((resolve) => {
+    const wait = () =>
+      video.requestVideoFrameCallback((now, { mediaTime }) => (mediaTime > 10.8 ? resolve() : wait()));
+    wait();
+  });
+  video.currentTime = 11;
+  await shown;
+})()`;
 
 const PEOPLE = [
   ['ada', 'Ada Lovelace'],
