@@ -277,6 +277,18 @@ describe('the server of the console', () => {
     });
   });
 
+  it('says whether the service and what it needs respond, without a check in the audit log', async () => {
+    const { ask } = await open({ isReadOnly: true });
+    expect(await (await ask('GET', '/console/ready')).json()).toEqual({ isReady: true });
+    const nobody = new RtcClient({ ...stack.service, url: 'http://127.0.0.1:1' });
+    const { ask: askNobody } = await open({}, nobody);
+    expect(await (await askNobody('GET', '/console/ready')).json()).toEqual({ isReady: false });
+    await nobody.close();
+    expect((await client.audit.list({ limit: 100 })).entries.map(({ path }) => path)).not.toContain(
+      '/v1/self-check',
+    );
+  });
+
   it('saves sessions and their participants as the files that rtc writes', async () => {
     const name = 'saved';
     await client.rooms.create({ name });

@@ -30,6 +30,8 @@ export async function handleConsoleCall(
     switch (`${method} ${url}`) {
       case 'GET /console/info':
         return jsonResponse(200, info);
+      case 'GET /console/ready':
+        return jsonResponse(200, { isReady: await isReady(target.client, { signal }) });
       case 'POST /console/checks':
         return jsonResponse(200, { checks: await target.runChecks({ withProbe: false }) });
       case 'POST /console/probe':
@@ -45,6 +47,16 @@ export async function handleConsoleCall(
     }
   } catch (error) {
     return errorResponse(error);
+  }
+}
+
+/** Returns whether the service and what it needs respond. A service that does not respond is not ready. */
+async function isReady(client: RtcClient, options: CallOptions): Promise<boolean> {
+  try {
+    return (await client.ready(options)).ready;
+  } catch (error) {
+    if (!(error instanceof RtcError)) throw error;
+    return false;
   }
 }
 

@@ -42,20 +42,17 @@ export async function runChecks(kind: 'checks' | 'probe'): Promise<readonly Chec
   return readAs(await call('POST', `/console/${kind}`), isCheckList).checks;
 }
 
-/** The names of checks whose subject may be away for a moment, such as during a restart. */
-const RESTARTED: readonly string[] = ['media server', 'database'];
-const RESTART_MS = 5_000;
-
-/** The checks take seconds and are in the audit log, so views share their result until something is away. */
+/** The checks take seconds and are in the audit log, so views share their result. */
 export const CHECKS = queryOptions({
   queryKey: ['checks'],
   queryFn: () => runChecks('checks'),
   staleTime: Number.POSITIVE_INFINITY,
-  refetchInterval: ({ state }) =>
-    state.data?.some(({ check, status }) => status === 'fault' && RESTARTED.includes(check)) === true
-      ? RESTART_MS
-      : false,
 });
+
+/** Returns whether the service and what it needs respond. It costs little, and no log has it. */
+export async function readReadiness(): Promise<boolean> {
+  return readFields(await call('GET', '/console/ready')).isReady === true;
+}
 
 /** Returns the link of a page that joins the room. */
 export async function openRoom(room: string): Promise<string> {

@@ -6,6 +6,7 @@ import type { ConsoleInfo } from '../api/console-calls.ts';
 import { type Connection, followEvents } from '../api/live-events.ts';
 import { factsAfter, type LiveFacts, NO_FACTS } from '../api/live-facts.ts';
 import { keysOfEvent } from '../api/query-keys.ts';
+import { useRecovery } from './use-recovery.ts';
 
 type ConsoleState = {
   readonly info: ConsoleInfo;
@@ -34,6 +35,7 @@ export function ConsoleProvider({ info, children }: Props) {
   const [connection, setConnection] = useState<Connection>('connecting');
   const [error, setError] = useState<RtcError>();
   const [facts, setFacts] = useState(NO_FACTS);
+  useRecovery();
   const outdated = useRef(new Set<string>());
   useEffect(() => {
     let timer: number | undefined;
