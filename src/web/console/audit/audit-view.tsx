@@ -201,15 +201,9 @@ function listCommand({ room, key, requestId, result }: Filter): string {
 function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableColumn<AuditEntry>[] {
   return [
     {
-      id: 'time',
-      heading: 'Time',
-      width: 'minmax(5.5rem, 7.5rem)',
-      cell: ({ occurredAt }) => <Clock at={occurredAt} />,
-    },
-    {
       id: 'request',
       heading: 'Request',
-      width: 'minmax(8rem, 2.4fr)',
+      width: 'minmax(8rem, 2.6fr)',
       cell: (entry) => (
         <button type="button" className="cell-link" onClick={() => onSelect(entry)}>
           {entry.method} {pathWithIds(entry.path, entry.ids)}
@@ -219,8 +213,14 @@ function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableCol
     {
       id: 'result',
       heading: 'Result',
-      width: 'minmax(5.5rem, 1fr)',
+      width: 'minmax(9.5rem, 1fr)',
       cell: (entry) => <AuditStatus entry={entry} />,
+    },
+    {
+      id: 'time',
+      heading: 'Time',
+      width: 'minmax(5.5rem, 7.5rem)',
+      cell: ({ occurredAt }) => <Clock at={occurredAt} />,
     },
     {
       id: 'key',
