@@ -46,7 +46,7 @@ export type TableColumn<Row> = {
 };
 
 /** So many columns need a wide window, or only the first ones are shown. */
-const MANY = 9;
+const MANY = 8;
 
 type Props<Row> = {
   readonly label: string;

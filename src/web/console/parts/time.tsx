@@ -26,6 +26,7 @@ function subscribe(onTick: () => void): () => void {
 const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const YEAR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
@@ -45,15 +46,17 @@ export function Ago({ at }: TimeProps) {
   );
 }
 
-/** `14:03:27`, with its date if it is not today. */
+/** `14:03:27`, with its date if it is not today, and its year if it is not this one. */
 export function Clock({ at }: TimeProps) {
   if (at === null || at === undefined) return <span className="faint">—</span>;
   const instant = new Date(at);
-  const isToday = instant.toDateString() === new Date().toDateString();
+  const today = new Date();
+  const isToday = instant.toDateString() === today.toDateString();
+  const day = instant.getFullYear() === today.getFullYear() ? DAY : YEAR;
   const time = TIME.format(instant);
   return (
     <time dateTime={instant.toISOString()} title={WHOLE.format(instant)}>
-      {isToday ? time : `${DAY.format(instant)}, ${time}`}
+      {isToday ? time : `${day.format(instant)}, ${time}`}
     </time>
   );
 }
