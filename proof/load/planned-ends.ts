@@ -1,25 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type EmbeddedMediaServer,
-  startEmbeddedMediaServer,
-} from '../../src/server/media-simulator/embedded-media-server.ts';
+import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
-import { createFleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { createFleet } from '../../test/server/webhooks/support/instance.ts';
+import { startHaproxy } from '../../test/support/parts/haproxy.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
 import { atMost, exactly, observed } from '../figures.ts';
 import { type EngineSettings, onBothEngines } from '../support/both-engines.ts';
 import { MEDIA_KEY } from '../support/callers.ts';
-import { passInTurn, passTo, startPassingServer } from '../support/passing-server.ts';
+import { passTo, startPassingServer } from '../support/passing-server.ts';
 import { untilEnoughOrSilence } from '../support/poll.ts';
 import { createSignedClient, mediaServerSettings, type SignedClient } from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
 
-/** Rooms that end evenly over a time that begins after all of them are open. */
+/** Rooms that end evenly over a time. Instances that have never closed one are slower: some end before, at the same pace. */
 const SIZES = {
-  long: { rooms: 10_000, overMs: 60_000, setUpMs: 300_000 },
-  short: { rooms: 60, overMs: 3_000, setUpMs: 8_000 },
+  long: { rooms: 10_000, overMs: 60_000, earlier: 500, earlierMs: 15_000 },
+  short: { rooms: 60, overMs: 3_000, earlier: 0, earlierMs: 0 },
 } as const;
+
+/** Time for what comes between the plan of the last room and the first end. */
+const SPARE_MS = 5_000;
 
 const AT_ONCE = 24;
 
@@ -33,23 +34,29 @@ async function endRooms(context: ExperimentContext, settings: EngineSettings): P
   const size = SIZES[runSize];
   const stage = await startStage(cleanUp, settings);
   const { instances, client, closedAt } = stage;
-  const firstEnd = Date.now() + size.setUpMs;
-  const ends = new Map(
-    Array.from({ length: size.rooms }, (_, index) => [
-      `planned-${index}`,
-      Math.round(firstEnd + (index * size.overMs) / size.rooms),
-    ]),
-  );
-  await openRooms(stage, ends);
-  const spareMs = firstEnd - Date.now();
-  report(`${ends.size} rooms are open, ${Math.round(spareMs / 1000)} s before the first end`);
-  if (spareMs < 0) throw new Error('opening the rooms took longer than the time until the first end');
+  const listNames = (kind: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${kind}-${index}`);
+  const names = { earlier: listNames('earlier', size.earlier), planned: listNames('planned', size.rooms) };
+  const startedAt = Date.now();
+  await openRooms(stage, [...names.earlier, ...names.planned]);
+  // A plan takes no longer than opening a room and joining it.
+  const firstEnd = Date.now() + (Date.now() - startedAt) + size.earlierMs + SPARE_MS;
+  const spread = (rooms: readonly string[], from: number) =>
+    new Map(
+      rooms.map((room, index) => [room, Math.round(from + (index * size.overMs) / size.rooms)] as const),
+    );
+  const earlier = spread(names.earlier, firstEnd - size.earlierMs);
+  const ends = spread(names.planned, firstEnd);
+  await planEnds(client, new Map([...earlier, ...ends]));
+  const spareMs = firstEnd - size.earlierMs - Date.now();
+  report(`${ends.size} rooms are planned, ${Math.round(spareMs / 1000)} s before the first end`);
+  if (spareMs < 0) throw new Error('planning the ends took longer than opening the rooms');
   await delay(firstEnd + size.overMs / 3 - Date.now());
   // One instance has SQLite's file, and nobody could continue.
   if (instances.length > 1) await instances.pop()?.kill();
   report(`${closedAt.size} rooms are closed; ${instances.length} instances go on`);
   await untilEnoughOrSilence({
-    ...{ count: () => closedAt.size, isEnough: () => closedAt.size >= ends.size },
+    ...{ count: () => closedAt.size, isEnough: () => closedAt.size >= earlier.size + ends.size },
     ...{ everyMs: 100, silenceMs: SILENCE_MS },
   });
   await stage.media.control.webhooksSettled();
@@ -85,12 +92,11 @@ type Stage = Awaited<ReturnType<typeof startStage>>;
 /** A media server that notes when it is told to close a room, and the instances that plan its rooms. */
 async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: EngineSettings) {
   const mediaSecret = randomBytes(24).toString('hex');
-  const instances: FleetInstance[] = [];
-  const balancer = await startPassingServer({ cleanUp }, passInTurn(instances));
+  const webhookUrls: string[] = [];
   const media = cleanUp(
     await startEmbeddedMediaServer({
       ...{ host: '127.0.0.1', port: 0, apiKey: MEDIA_KEY, apiSecret: mediaSecret },
-      ...{ clock: systemClock, ids: systemIds, webhookUrls: [`${balancer}/livekit/webhook`] },
+      ...{ clock: systemClock, ids: systemIds, webhookUrls },
     }),
   );
   const closedAt = new Map<string, number>();
@@ -104,31 +110,44 @@ async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: Engin
   });
   const mediaServer = { url: gate.replace('http', 'ws'), apiKey: MEDIA_KEY, apiSecret: mediaSecret };
   const fleet = cleanUp(await createFleet({ ...settings, ...mediaServerSettings(mediaServer) }));
-  const count = settings.DATABASE_URL === undefined ? 1 : 3;
-  for (let index = 0; index < count; index += 1) instances.push(await fleet.start());
+  const instances = [await fleet.start()];
+  if (settings.DATABASE_URL !== undefined) instances.push(await fleet.start(), await fleet.start());
+  const [a, b, c] = instances.map(({ url }) => new URL(url).host);
+  const balancer =
+    a === undefined || b === undefined || c === undefined
+      ? instances[0]?.url
+      : cleanUp(await startHaproxy([a, b, c])).insideUrl;
+  webhookUrls.push(`${balancer}/livekit/webhook`);
   const client = cleanUp(createSignedClient(instances[0]?.url ?? '', fleet.keys, AT_ONCE));
   return { instances, media, client, closedAt };
 }
 
-async function openRooms(
-  { client, media }: { readonly client: SignedClient; readonly media: EmbeddedMediaServer },
-  ends: ReadonlyMap<string, number>,
-): Promise<void> {
-  const waiting = ends.entries();
-  const openAll = async () => {
-    for (const [name, end] of waiting) {
-      const closesAt = new Date(end).toISOString();
-      const { status, text } = await client.call('POST', '/v1/rooms', {
-        name,
-        closesAt,
-        closingWarnings: [],
-      });
-      if (status !== 201) throw new Error(`opening a room: ${status} ${text}`);
-      media.control.join(name, { identity: 'ada' });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, openAll));
+/** Opens rooms with a person in each. */
+async function openRooms({ client, media }: Stage, names: readonly string[]): Promise<void> {
+  await forEachAtOnce(names, async (name) => {
+    await requestRoom(client, { name });
+    media.control.join(name, { identity: 'ada' });
+  });
   await media.control.webhooksSettled();
+}
+
+async function planEnds(client: SignedClient, ends: ReadonlyMap<string, number>): Promise<void> {
+  await forEachAtOnce(ends, async ([name, end]) => {
+    await requestRoom(client, { name, closesAt: new Date(end).toISOString(), closingWarnings: [] });
+  });
+}
+
+async function requestRoom(client: SignedClient, room: object): Promise<void> {
+  const { status, text } = await client.call('POST', '/v1/rooms', room);
+  if (status !== 201 && status !== 200) throw new Error(`opening a room: ${status} ${text}`);
+}
+
+async function forEachAtOnce<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = Iterator.from(all);
+  const workOff = async () => {
+    for (const one of waiting) await work(one);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, workOff));
 }
 
 type Told = {
