@@ -93,6 +93,7 @@ describe('rooms and events in the console', () => {
     await expectAccessible(page);
     await page.goto(readView(console, '/nowhere'));
     await page.getByText('There is no such view').waitFor();
+    expect(await page.title()).toBe('There is no such view · rtc console');
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

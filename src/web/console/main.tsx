@@ -38,7 +38,7 @@ import { READER_LANGUAGE, say } from './fiscal/reader-language.ts';
 import { ChangeProvider } from './parts/changes.tsx';
 import { Problem, ShownFault } from './parts/problem.tsx';
 import { Status, type Tone } from './parts/status.tsx';
-import { Empty, Loading } from './parts/view.tsx';
+import { EmptyView, Loading } from './parts/view.tsx';
 import { RoomView } from './rooms/room-view.tsx';
 import { Rooms } from './rooms/rooms-view.tsx';
 import { ConsoleProvider, useConsole } from './shell/console-state.tsx';
@@ -220,11 +220,11 @@ function Explanations({
 
 function NoSuchView() {
   return (
-    <Empty title="There is no such view">
+    <EmptyView title="There is no such view">
       <p>
         <Link href="/overview">Go to the overview</Link>
       </p>
-    </Empty>
+    </EmptyView>
   );
 }
 
@@ -285,9 +285,9 @@ function lazyView<P>(load: () => Promise<ComponentType<P>>): LazyExoticComponent
 
 function NotLoaded() {
   return (
-    <Empty title="This view could not be loaded">
+    <EmptyView title="This view could not be loaded">
       <p>Reload the page to try again.</p>
-    </Empty>
+    </EmptyView>
   );
 }
 

@@ -20,10 +20,7 @@ type ViewProps = {
 /** A page of the console: its heading, its actions, and the command that does the same. */
 export function View(props: ViewProps) {
   const { title, note, command, actions, children, isFilled = false, isOffline = false, lang } = props;
-  const name = typeof title === 'string' ? title : undefined;
-  useEffect(() => {
-    document.title = name === undefined ? 'rtc console' : `${name} · rtc console`;
-  }, [name]);
+  useTitle(typeof title === 'string' ? title : undefined);
   return (
     <div className={isFilled ? 'view view-filled' : 'view'} lang={lang}>
       <header className="view-head">
@@ -39,6 +36,12 @@ export function View(props: ViewProps) {
   );
 }
 
+function useTitle(name: string | undefined): void {
+  useEffect(() => {
+    document.title = name === undefined ? 'rtc console' : `${name} · rtc console`;
+  }, [name]);
+}
+
 type EmptyProps = { readonly title: string; readonly children?: ReactNode };
 
 /** The text of an empty list, with the way to fill it. */
@@ -46,6 +49,17 @@ export function Empty({ title, children }: EmptyProps) {
   return (
     <div className="empty">
       <p className="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+/** A view that cannot be shown. Its text is the heading of the page. */
+export function EmptyView({ title, children }: EmptyProps) {
+  useTitle(title);
+  return (
+    <div className="empty">
+      <h1 className="empty-title">{title}</h1>
       {children}
     </div>
   );
