@@ -67,7 +67,7 @@ const COLUMNS: readonly TableColumn<Webhook>[] = [
   {
     id: 'url',
     heading: 'URL',
-    width: 'minmax(10rem, 3fr)',
+    width: 'minmax(10rem, 4fr)',
     cell: ({ id, url }) => <CellLink href={`/webhooks/${id}`}>{url}</CellLink>,
   },
   {
@@ -86,7 +86,7 @@ const COLUMNS: readonly TableColumn<Webhook>[] = [
   {
     id: 'events',
     heading: 'Events',
-    width: 'minmax(8rem, 2fr)',
+    width: 'minmax(8rem, 1.5fr)',
     isSecondary: true,
     cell: ({ events }) => (events.includes('*') ? 'All' : events.join(', ')),
   },
