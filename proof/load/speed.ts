@@ -39,6 +39,7 @@ import { percentile, sum } from '../support/statistics.ts';
 import {
   type Floor,
   type Keys,
+  measurePlannedTokens,
   measureTokens,
   type Pair,
   type Program,
@@ -73,6 +74,7 @@ async function measureSpeed(context: ExperimentContext): Promise<Findings> {
   const tokens = [
     ...(await tokenFigures(context, 'livekit-server-sdk')),
     ...(await tokenFigures(context, 'createHmac')),
+    ...(await planFigures(context)),
   ];
   const rooms = await roomFigures(context);
   report('tokens and rooms are measured');
@@ -110,6 +112,24 @@ async function tokenFigures({ runSize, cleanUp }: ExperimentContext, by: Floor):
     ...pairFigures('processor time', processorTimes, ' µs'),
     runSize === 'long' ? { ...ratio, ...judged } : ratio,
   ]);
+}
+
+/** Beside tokens of rooms without a plan. */
+async function planFigures({ runSize, cleanUp }: ExperimentContext): Promise<readonly Figure[]> {
+  const service = await startUsualService({ cleanUp });
+  const { speeds, processorTimes } = await measurePlannedTokens(service, TOKENS[runSize]);
+  service.stop();
+  const ratios = processorTimes.map(([planned, plain]) => plain / planned);
+  const ratio = ratioFigure('tokens of planned rooms: ratio of the processor times', ratios);
+  return [
+    ratioFigure(
+      'tokens of planned rooms: ratio of the rates',
+      speeds.map(([planned, plain]) => planned / plain),
+    ),
+    runSize === 'long'
+      ? { ...ratio, ...atLeast({ name: ratio.name, measured: middle(ratios), bound: TOKEN_RATIO }) }
+      : ratio,
+  ];
 }
 
 /** Lists the rooms of a real LiveKit through the service, and by livekit-server-sdk. */

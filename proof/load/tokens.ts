@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { Pool } from 'undici';
 import { signatureHeaders } from '../../test/support/sign.ts';
 import { sampleProcess } from '../support/process-figures.ts';
+import { createSignedClient } from '../support/signed-client.ts';
 
 type TokenTimes = {
   /** Requests per second. */
@@ -25,22 +26,45 @@ export async function measureTokens(service: Service, by: Floor, rounds: Rounds)
     output: 'stdout',
     environment: { API_KEY: keys.apiKey, API_SECRET: keys.apiSecret },
   });
-  const body = JSON.stringify({ roomId: 'demo', userId: 'ada', name: 'Ada Lovelace', role: 'participant' });
-  const request: SignedRequest = { method: 'POST', path: '/v1/token', body };
-  const measured = repeatedCall(service.url, request, keys, rounds.concurrency);
-  const floor = repeatedCall(bare.url, request, keys, rounds.concurrency);
+  try {
+    return await compareTokens({ ...service, room: 'demo' }, { ...bare, keys, room: 'demo' }, rounds);
+  } finally {
+    bare.stop();
+  }
+}
+
+/** Measures POST /v1/token of the service for a room with a plan beside one without. */
+export async function measurePlannedTokens(service: Service, rounds: Rounds): Promise<TokenTimes> {
+  const client = createSignedClient(service.url, service.keys, 1);
+  const [opensAt, closesAt] = [-HOUR_MS, HOUR_MS].map((ms) => new Date(Date.now() + ms).toISOString());
+  const plan = { prefix: 'lesson-', opensAt, closesAt, earlyJoin: 60, record: { at: 'role:host' } };
+  const { status, text } = await client.call('PUT', '/v1/plans/lessons', plan);
+  await client.close();
+  if (status !== 201) throw new Error(`setting a plan: ${status} ${text}`);
+  return await compareTokens({ ...service, room: 'lesson-1' }, { ...service, room: 'demo' }, rounds);
+}
+
+const HOUR_MS = 3_600_000;
+
+type TokenServer = Service & { readonly room: string };
+
+async function compareTokens(server: TokenServer, floor: TokenServer, rounds: Rounds): Promise<TokenTimes> {
+  const repeat = ({ url, keys, room }: TokenServer) => {
+    const body = JSON.stringify({ roomId: room, userId: 'ada', name: 'Ada Lovelace', role: 'participant' });
+    return repeatedCall(url, { method: 'POST', path: '/v1/token', body }, keys, rounds.concurrency);
+  };
+  const [ours, plain] = [repeat(server), repeat(floor)];
   try {
     return {
-      speeds: await speedsInTurns(measured.call, floor.call, rounds),
+      speeds: await speedsInTurns(ours.call, plain.call, rounds),
       processorTimes: await processorTimesInTurns(
-        { call: measured.call, pid: service.pid },
-        { call: floor.call, pid: bare.pid },
+        { call: ours.call, pid: server.pid },
+        { call: plain.call, pid: floor.pid },
         rounds,
       ),
     };
   } finally {
-    await Promise.all([measured.close(), floor.close()]);
-    bare.stop();
+    await Promise.all([ours.close(), plain.close()]);
   }
 }
 
