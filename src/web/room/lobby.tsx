@@ -54,7 +54,7 @@ export function Lobby({ invitation, onJoin }: Props) {
     <main className="lobby">
       {role !== 'viewer' && (
         <div className="preview">
-          <Picture stream={picture.stream} isOn={camera.isOn} name={name} />
+          <Picture {...picture} isOn={camera.isOn} name={name} />
           <LevelMeter stream={sound.stream} isOn={microphone.isOn} />
         </div>
       )}
@@ -166,23 +166,22 @@ function constrain({ id }: Device): MediaTrackConstraints | true {
   return id === undefined ? true : { deviceId: id };
 }
 
-function Picture(props: {
-  readonly stream: MediaStream | undefined;
+type PictureProps = Pick<OpenDevice, 'stream' | 'error'> & {
   readonly isOn: boolean;
   readonly name: string;
-}) {
-  const { stream, isOn, name } = props;
+};
+
+function Picture({ stream, error, isOn, name }: PictureProps) {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     if (video.current !== null) video.current.srcObject = stream ?? null;
   }, [stream]);
   const hasPicture = isOn && stream !== undefined;
+  const starting = error === undefined ? 'The camera is starting …' : 'There is no picture.';
   return (
     <>
       <video ref={video} autoPlay muted playsInline hidden={!hasPicture} className="mirrored" />
-      {!hasPicture && (
-        <p className="no-picture">{isOn ? 'The camera is starting …' : `${name}, your camera is off.`}</p>
-      )}
+      {!hasPicture && <p className="no-picture">{isOn ? starting : `${name}, your camera is off.`}</p>}
     </>
   );
 }
@@ -210,14 +209,14 @@ function LevelMeter({ stream, isOn }: { readonly stream: MediaStream | undefined
   return <meter ref={meter} min={0} max={1} hidden={!isOn} aria-label="Level of your microphone" />;
 }
 
-type DeviceFieldProps = {
+type DeviceFieldProps = Pick<OpenDevice, 'choices' | 'error'> & {
   readonly label: string;
   readonly device: Device;
-  readonly choices: readonly MediaDeviceInfo[];
   readonly onChange: (device: Device) => void;
 };
 
-function DeviceField({ label, device, choices, onChange }: DeviceFieldProps) {
+function DeviceField({ label, device, choices, error, onChange }: DeviceFieldProps) {
+  const starting = error === undefined ? 'Starting …' : 'Not available';
   return (
     <div className="device">
       <button
@@ -235,7 +234,7 @@ function DeviceField({ label, device, choices, onChange }: DeviceFieldProps) {
         disabled={choices.length === 0}
         onChange={(event) => onChange({ ...device, id: event.target.value })}
       >
-        {choices.length === 0 && <option value="">{device.isOn ? 'None found' : 'Off'}</option>}
+        {choices.length === 0 && <option value="">{device.isOn ? starting : 'Off'}</option>}
         {choices.map(({ deviceId, label: text }) => (
           <option key={deviceId} value={deviceId}>
             {text}
