@@ -63,6 +63,8 @@ export async function unpackArchive(
     stderr = `${stderr}${chunk.toString()}`.slice(-500);
   });
   const ended = once(child, 'close');
+  // It rejects when the signal aborts, while the entries are still read.
+  ended.catch(() => undefined);
   // The decompressor ends before its input when the archive is damaged, or has bytes after its end.
   const feeding = pipeline(createReadStream(archive), child.stdin).catch(() => undefined);
   try {

@@ -81,6 +81,23 @@ describe('unpackArchive', () => {
     await expect(unpack()).rejects.toThrow('EEXIST');
   });
 
+  it('rejects with the cancellation while it is unpacking, and leaves no rejection behind', async () => {
+    const path = (index: number) => `model/${index}.bin`;
+    const text = randomBytes(300_000).toString('hex');
+    makeArchive(
+      archive(),
+      [1, 2, 3].map((index) => ({ path: path(index), text })),
+    );
+    const stop = new AbortController();
+    const allows = () => {
+      stop.abort(new Error('cancelled'));
+      return true;
+    };
+    await expect(unpackArchive(archive(), { folder: out(), allows, signal: stop.signal })).rejects.toThrow(
+      'cancelled',
+    );
+  });
+
   it('reports a damaged archive when it is cut off, or no archive at all', async () => {
     makeArchive(archive(), [{ path: 'model/a', text: randomBytes(200_000).toString('hex') }]);
     cutFile(archive(), await readFile(archive()), 0.5);
