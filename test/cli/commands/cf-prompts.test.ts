@@ -77,6 +77,18 @@ describe('rtc cf generate on a terminal', () => {
     expect(shown).not.toMatch(/Given|Surname|Gender|Birth|Please/);
   });
 
+  it('finds the place although the date of the options is on no calendar, and then reports the date', async () => {
+    const { code, shown } = await generate(
+      ['--name', 'Mario', '--surname', 'Rossi', '--gender', 'M', '--date', '31/02/1980'],
+      [
+        [/Birthplace/, 'rom'],
+        [/ROMA \(RM\) H501/, ENTER],
+      ],
+    );
+    expect(code).toBe(2);
+    expect(shown).toContain('--date: the birth date is on no calendar');
+  });
+
   it('asks only for what the options leave out', async () => {
     const { code, shown } = await generate(
       ['--name', 'Mario', '--surname', 'Rossi', '--gender', 'M', '--city', 'Roma'],

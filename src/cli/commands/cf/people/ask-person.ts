@@ -85,10 +85,10 @@ async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rule
   return prompter.search(QUESTIONS[rules.language].place, find, rules.language);
 }
 
-/** Returns the date in the library's form. */
+/** Returns the date in the library's form. One that is refused later, such as 31/02/1980, does not choose among places. */
 function toIsoDate({ date }: PersonRecord, rules: Rules): string {
   const parts = dateOfText(String(date));
-  if (parts === undefined) return rules.asOf;
+  if (parts === undefined || !generateFrom({ ...VALID_PERSON, date }, rules).ok) return rules.asOf;
   const [month, day] = [parts.month, parts.day].map((part) => String(part).padStart(2, '0'));
   return `${parts.year}-${month}-${day}`;
 }
