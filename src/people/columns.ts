@@ -26,8 +26,9 @@ export function findColumns(names: readonly string[]): Columns {
       return;
     indexOf.set(meaning.field, index);
     ranks.set(meaning.field, meaning.rank);
-    if (bare !== name && (meaning.field === 'name' || meaning.field === 'surname'))
-      mayBeAbsent.add(meaning.field);
+    if (meaning.field !== 'name' && meaning.field !== 'surname') return;
+    if (bare === name) mayBeAbsent.delete(meaning.field);
+    else mayBeAbsent.add(meaning.field);
   });
   // A province without a birthplace belongs to an address.
   if (!indexOf.has('city') && !indexOf.has('state')) indexOf.delete('province');

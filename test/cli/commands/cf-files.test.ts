@@ -140,6 +140,8 @@ describe('rtc cf with a workbook of people', () => {
     );
     const asTold = await cf('generate - --csv', rows.replace('Nome', 'nome (se presente)'));
     expect(asTold.stdout).toBe(`SNGXXX80B41Z222P\n${CODE}\n`);
+    const specific = rows.replace('Nome', 'nome (se presente);Nome di battesimo').replace(';;', ';Anna;;');
+    expect((await cf('generate - --csv --lang it', specific)).stderr).toContain(`riga 2: ${expected}`);
     const column = rows.replace('Nome', 'Nome;Senza nome').replace(';;', ';;sì;').replace('Mario', 'Mario;');
     expect((await cf('generate - --csv', column)).stdout).toBe(`SNGXXX80B41Z222P\n${CODE}\n`);
   });
