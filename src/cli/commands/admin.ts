@@ -225,7 +225,8 @@ const reencrypt = defineCommand({
 
 /** Other users of the machine see the arguments of a process. */
 function addressWithoutPassword(typed: string): string {
-  if (URL.canParse(typed) && new URL(typed).password === '') return typed;
+  const url = URL.parse(typed);
+  if (url?.password === '' && !url.searchParams.has('password')) return typed;
   throw usageError(
     'must be postgres://user@host:5432/database without a password, as other users see the arguments of a process',
     'put the password into PGPASSWORD or ~/.pgpass',

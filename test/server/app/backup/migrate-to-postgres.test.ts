@@ -171,6 +171,11 @@ describe('a migration from SQLite to PostgreSQL', () => {
     const refused = await run(target.url, {});
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('PGPASSWORD') });
     expect(refused.stderr).not.toContain(password);
+    const inQuery = await run(`${parts.withoutPassword}?password=${password}`, {});
+    expect({ code: inQuery.code, stderr: inQuery.stderr }).toEqual({
+      code: refused.code,
+      stderr: refused.stderr,
+    });
     const done = await run(parts.withoutPassword, { PGPASSWORD: password });
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(done.stdout)).toMatchObject({ dataDir, key: 'file' });
