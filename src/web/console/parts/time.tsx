@@ -8,6 +8,8 @@ let timer: number | undefined;
 
 function subscribe(onTick: () => void): () => void {
   listeners.add(onTick);
+  // It stood still while there were none.
+  if (timer === undefined) now = Date.now();
   timer ??= window.setInterval(() => {
     now = Date.now();
     for (const listener of listeners) listener();
@@ -62,7 +64,7 @@ export function Clock({ at }: TimeProps) {
 }
 
 function describeAgo(ms: number): string {
-  if (ms < 0) return `in ${describeDuration(-ms)}`;
+  if (ms <= -5_000) return `in ${describeDuration(-ms)}`;
   return ms < 5_000 ? 'just now' : `${describeDuration(ms)} ago`;
 }
 
