@@ -113,7 +113,7 @@ function statusColumn(nowMs: number): Column<Delivery> {
     display: ({ status, waiting, nextAttemptAt, attempts }) => {
       if (waiting) return 'waits in order';
       if (nextAttemptAt === null || attempts.length === 0) return status;
-      const leftMs = Date.parse(nextAttemptAt) - nowMs;
+      const leftMs = Math.max(0, Date.parse(nextAttemptAt) - nowMs);
       return `again ${formatShortAge(leftMs, 0)}`;
     },
   };
