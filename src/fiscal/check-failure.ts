@@ -84,7 +84,7 @@ const strayCharacters = (text: string): CheckFault[] => {
   return faults;
 };
 
-/** The reasons of eleven digits concern the whole code. */
+/** Faults of a text that does not have 16 characters. The reasons of eleven digits concern the whole code. */
 const otherLengthFaults = (text: string, reason: CheckReason): CheckFault[] => {
   if (reason === 'check-character') {
     const expected = String(checkDigit((at) => text.charCodeAt(at)));

@@ -9,8 +9,9 @@ import type { Prompter } from './prompts.ts';
 export type Context = {
   readonly io: Io;
   readonly responses: SeenResponses;
-  /** The running command, such as `rooms create`, and its words. */
+  /** The running command, such as `rooms create`. */
   readonly command: string;
+  /** The typed words after the noun, with options: `create demo --json`. */
   readonly argv: readonly string[];
   readonly terminal: Terminal;
   readonly prompter: Prompter;

@@ -119,7 +119,7 @@ const nameRanker = ({ province, date }: Search): VisitEntry => {
     const rank = rankRecord(record, { match, length }, date);
     const slot = shortAt(records.slot, record);
     const best = bestRanks[slot] ?? 0;
-    // Among equals the name with the first record comes first.
+    // Of equal names of one place the lower record stays, whatever the order of visits.
     if (best !== 0 && (rank > best || (rank === best && record >= shortAt(bestRecords, slot)))) return;
     if (best === 0) rankedSlots.push(slot);
     bestRanks[slot] = rank;
@@ -182,7 +182,7 @@ const bestSlots = (limit: number): number[] => {
   return best;
 };
 
-/** Returns the record to show: the one that fits the text, or the place's own name at that time if it is another one. */
+/** Returns the record to show: the one that fits the text, or for an alias or a former name, the place's own name on the date. */
 const chooseRecord = (record: number, date: number): number => {
   const records = allRecords();
   const isOther = records.kind[record] === ALIAS || rateCurrency(record, date) === PLACE_IN_FORCE;

@@ -85,15 +85,18 @@ function isEnd({ type }: DomainEvent): boolean {
   return type === 'room_finished';
 }
 
-/** Longer than the media server takes to report an event, and shorter than clocks that matter are apart. */
+/** A difference above this is a wrong clock, not a slow report. */
 const MOST_APART_MS = 60_000;
 
-/** An instant by the media server's clock, which may be wrong. An event that was found afterwards is as old as it says. */
+/**
+ * Returns `at`, or `now` if the event's time shows that the media server's clock is wrong. A reconciled event is really as old
+ * as it says.
+ */
 function toOwnTime(at: number, { isReconciled, occurredAt }: DomainEvent, now: number): number {
   return isReconciled || Math.abs(occurredAt - now) <= MOST_APART_MS ? at : now;
 }
 
-export type RemoveEarlyDeps = {
+export type RemoveUnplannedDeps = {
   readonly findPlan: FindPlan;
   readonly clock: Pick<Clock, 'now'>;
   readonly mediaServer: Pick<MediaServer, 'removeParticipant'>;
@@ -105,7 +108,7 @@ export type RemoveEarlyDeps = {
  * Whoever comes with a token of another program has no role of ours, and does not wait. Never rejects.
  */
 export async function removeUnplanned(
-  { findPlan, clock, mediaServer, log }: RemoveEarlyDeps,
+  { findPlan, clock, mediaServer, log }: RemoveUnplannedDeps,
   { type, room, participant }: MediaEvent,
 ): Promise<void> {
   if (type !== 'participant_joined' || room === undefined || participant === undefined) return;

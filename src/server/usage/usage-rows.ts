@@ -20,7 +20,8 @@ export type UsedSession = {
 
 /**
  * Computes the usage of a session from its connections, in the order in which they began: the time of people by role and key,
- * of streams, and of the room from its first person to its end.
+ * of streams, and of the room from its first connection, which may be a stream, to its end. The room counts for the key of its
+ * first person, or of its first stream if nobody came.
  */
 export function computeSessionUsage(
   { sid, name, endedAt }: UsedSession,
@@ -57,7 +58,7 @@ export function computeSessionUsage(
 type UsageTime = {
   /** End of what still lasts. */
   readonly now: number;
-  /** Only the days from `since` on are computed of a session that was counted before; it has its key already. */
+  /** Set for a session that was counted before: its days from `since` on are computed, and its room keeps this key. */
   readonly continued: { readonly since: number; readonly keyId: string } | undefined;
 };
 
@@ -115,7 +116,10 @@ type Place = { readonly room: string | null; readonly roomSid: string | null };
 
 /** The events that may report usage. */
 export const USAGE_EVENTS: ReadonlySet<string> = new Set([
-  ...['egress_ended', 'broadcast_ended', 'transcription_completed', 'transcription_failed'],
+  'egress_ended',
+  'broadcast_ended',
+  'transcription_completed',
+  'transcription_failed',
 ]);
 
 /** Returns the usage that an event reports. A corrected end has the same source, and replaces what the first one reported. */

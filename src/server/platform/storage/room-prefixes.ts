@@ -24,7 +24,10 @@ export type ListedTable = {
   readonly also?: RawBuilder<boolean> | undefined;
 };
 
-/** Rows of a key that are found by their room, and sorted. Of more, one in so many of the others is its own. */
+/**
+ * Up to so many rows of a key are found by their room, then sorted. A key with more owns such a share of the table that a walk
+ * through the index of times soon meets its rows.
+ */
 const MOST_SORTED = 5_000;
 
 /**

@@ -84,7 +84,7 @@ export class Seats {
     return await this.issue({ person, invited, link });
   }
 
-  /** Rejects when the service refuses the person, who then has no seat any more. */
+  /** Rejects when the service refuses. A person who is blocked loses the seat. */
   async issue(seat: Seat): Promise<Invitation> {
     const { room } = this.#deps;
     const { identity, name, role } = seat.person;
