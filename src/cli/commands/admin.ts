@@ -233,11 +233,12 @@ function addressWithoutPassword(typed: string): string {
   );
 }
 
+/** Ctrl-C does not interrupt the work: an error is its own. */
 async function onThisMachine<T>({ io }: Context, work: (admin: ServiceAdmin) => Promise<T>): Promise<T> {
   try {
     return await work(await io.loaders.admin());
   } catch (error) {
-    throw startError(error, { exitCode: toExitCode(error), signal: io.signal });
+    throw startError(error, { exitCode: toExitCode(error) });
   }
 }
 

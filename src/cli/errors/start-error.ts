@@ -8,10 +8,10 @@ import { hintLine } from './hints.ts';
  */
 export function startError(
   error: unknown,
-  options: { readonly exitCode: ExitCode; readonly signal: AbortSignal },
+  options: { readonly exitCode: ExitCode; readonly signal?: AbortSignal },
 ): Error {
   // Ctrl-C during the start: an interrupted step is no error.
-  if (options.signal.aborted) return new CancelledError('stopped while starting');
+  if (options.signal?.aborted === true) return new CancelledError('stopped while starting');
   if (isProgrammingError(error)) return error;
   if (isFileError(error)) return fileError(error, { doing: 'used', exitCode: options.exitCode });
   const faults = readFaults(error);
