@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
@@ -151,7 +152,8 @@ async function runRound(stage: Stage, state: PlanState, room: string): Promise<R
   const { media, gate } = stage;
   const plan = { name: room, record: {}, transcribe: { language: 'en' } };
   await stage.open(plan);
-  const killed = gate.killAt(state, room);
+  const died = gate.killAt(state, room);
+  const killed = Promise.race([died, delay(DEADLINE_MS, undefined, { ref: false }).then(rejectLate)]);
   let from = Date.now();
   media.control.join(room, { identity: 'ada' });
   media.control.publish(room, 'ada');
@@ -181,6 +183,10 @@ async function runRound(stage: Stage, state: PlanState, room: string): Promise<R
     closeReason: stored.find(({ event }) => event === 'room_finished')?.closeReason,
     lateMs: closedAt - end,
   };
+}
+
+function rejectLate(): never {
+  throw new Error(`no instance made the call within ${DEADLINE_MS} ms`);
 }
 
 type Stage = Awaited<ReturnType<typeof startStage>>;
