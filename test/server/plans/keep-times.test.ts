@@ -4,7 +4,7 @@ import type { Participant } from '../../../src/contract/participants.ts';
 import type { PlanSettings } from '../../../src/contract/plans.ts';
 import type { Room } from '../../../src/contract/rooms.ts';
 import { openStore } from '../../../src/server/app/create-store.ts';
-import { keepTimes } from '../../../src/server/plans/keep-times.ts';
+import { keepTimes, sweepPlannedRooms } from '../../../src/server/plans/keep-times.ts';
 import { ROOT_QUOTA } from '../../../src/server/platform/http/limits/key-limits.ts';
 import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
@@ -172,6 +172,25 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the times of a room on %s', (e
       .toBeDefined()
       .then(() => acts);
     expect(first).toBe(`closed demo at ${(Date.parse(closesAt) - NOW) / 1000}`);
+  });
+
+  it('begin with the next comparison when whoever recorded the first join did not know the plan', async () => {
+    const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
+    if (database !== undefined) closers.push(() => database.close());
+    const { clock, store, receive, close } = await openEventStage(database?.url);
+    closers.push(close);
+    const opened = { sid: 'RM_1', room: 'demo', createdAt: NOW, startedAt: null, aloneSince: null };
+    await store.plannedRooms.note({ ...opened, dueAt: null, now: NOW });
+    await receive(mediaEvent('room_started'), joined('ada1'));
+    const claim = { now: NOW, until: NOW + 700, limit: 10 };
+    const [unknown] = await store.plannedRooms.claim(claim);
+    expect(unknown).toMatchObject({ startedAt: null, aloneSince: null });
+    await sweepPlannedRooms({ store, clock, findPlan: () => ({ maxDuration: 60 }) });
+    expect(await store.plannedRooms.claim(claim)).toMatchObject([
+      { sid: 'RM_1', startedAt: expect.any(Number), aloneSince: NOW },
+    ]);
+    await sweepPlannedRooms({ store, clock, findPlan: () => ({ maxDuration: 60 }) });
+    expect(await store.plannedRooms.claim(claim)).toEqual([]);
   });
 
   it('begin when the plan is made, for somebody who is alone in an open room', async () => {

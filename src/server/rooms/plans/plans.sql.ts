@@ -361,7 +361,9 @@ async function listUnplanned(
   after: string | undefined,
   limit: number,
 ): Promise<readonly string[]> {
-  const planned = sql`select 1 from "plannedRooms" where "plannedRooms".sid = "roomSessions".sid`;
+  // The instance that recorded the first join may not have known the plan that another one had noted the room for.
+  const planned = sql`select 1 from "plannedRooms" where "plannedRooms".sid = "roomSessions".sid
+    and ("plannedRooms"."startedAt" is not null or "roomSessions"."startedAt" is null)`;
   let open = db
     .selectFrom('roomSessions')
     .select('name')
@@ -385,7 +387,9 @@ async function markDue(db: Database, subject: string, now: number): Promise<numb
     insert into "plannedRooms" (sid, room, "createdAt", "startedAt", "aloneSince", "dueAt")
     select sid, name, ${at}, "startedAt", case when (${present}) = 1 then ${at} end, ${at} from "roomSessions"
     where "endedAt" is null and ${isNamed}
-    on conflict (sid) do update set "dueAt" = excluded."dueAt", "triggeredAt" = null
+    on conflict (sid) do update set "dueAt" = excluded."dueAt", "triggeredAt" = null,
+      "startedAt" = coalesce("plannedRooms"."startedAt", excluded."startedAt"),
+      "aloneSince" = coalesce("plannedRooms"."aloneSince", excluded."aloneSince")
       where "plannedRooms"."closeReason" is null
     returning sid`.execute(db);
   return rows.length;
