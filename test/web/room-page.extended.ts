@@ -413,7 +413,8 @@ describe('a room in a real browser', () => {
     await page.getByText('This call ends now.').waitFor();
     await client.rooms.delete('lesson');
     await page.getByRole('heading', { name: 'The time of this call is over.' }).waitFor();
-    expect(errors).toEqual([]);
+    // LiveKit's client may see that its channels end before it hears that the room is closed.
+    expect(errors.filter((text) => !/data channel|DataChannel/.test(text))).toEqual([]);
     await window.close();
   });
 
