@@ -45,8 +45,7 @@ async function restartWhileCalled({ runSize, report, cleanUp }: ExperimentContex
   const ports = [`${await freePort()}`, `${await freePort()}`, `${await freePort()}`] as const;
   const instances: FleetInstance[] = [];
   for (const PORT of ports) instances.push(await fleet.start({ PORT }));
-  const [a, b, c] = ports.map((port) => `127.0.0.1:${port}`);
-  const proxy = cleanUp(await startHaproxy([a ?? '', b ?? '', c ?? '']));
+  const proxy = cleanUp(await startHaproxy(ports.map((port) => `127.0.0.1:${port}`)));
   const outside = createSignedClient(proxy.url, fleet.keys, CALLERS);
   const inside = createSignedClient(proxy.insideUrl, fleet.keys, CALLERS);
   await delay(BALANCER_DELAY_MS);

@@ -248,6 +248,8 @@ class Work {
   readonly #failures: string[] = [];
   readonly #known = new Map<string, Known>();
   readonly #rooms = new Set<string>();
+  /** Rooms whose end was told. */
+  readonly #ended = new Set<string>();
   readonly #recordings = new Map<string, Known>();
   readonly #secrets = new Map<string, string[]>();
   readonly #refused = new Map<string, number>();
@@ -266,6 +268,8 @@ class Work {
     const { cleanUp, url, now } = this.#stage;
     const receiver = cleanUp(
       await startReceiver((_request, response, received) => {
+        const { path, body } = received;
+        if (path === PATHS[0] && body.event === 'room_finished') this.#ended.add(body.room.name);
         response.writeHead(this.#isRefused(received) ? 503 : 200).end();
       }),
     );
@@ -361,7 +365,7 @@ class Work {
       ),
       observed('deliveries sent again without a reason', this.#countRepeated()),
       observed('rooms', this.#rooms.size),
-      exactly('rooms without an end that is told', this.#listOpen().length, 0),
+      exactly('rooms without an end that is told', this.#rooms.difference(this.#ended).size, 0),
       exactly('events deleted early', this.#early, 0),
       exactly('events kept too long', this.#keptTooLong, 0),
       observed('recordings', this.#recordings.size),
@@ -372,16 +376,7 @@ class Work {
 
   /** Waits until the plans have closed their rooms, before a plan is deleted or the clocks are moved on. */
   async endRooms(): Promise<void> {
-    await findWithin(END_PACE, async () => this.#listOpen().length === 0);
-  }
-
-  /** Returns the rooms whose end has not been told. */
-  #listOpen(): readonly string[] {
-    const ends = this.#received.filter(
-      ({ path, body }) => path === PATHS[0] && body.event === 'room_finished',
-    );
-    const ended = new Set(ends.map(({ body }) => body.room.name));
-    return [...this.#rooms].filter((name) => !ended.has(name));
+    await findWithin(END_PACE, async () => this.#rooms.difference(this.#ended).size === 0);
   }
 
   async #record(room: string): Promise<void> {

@@ -110,15 +110,16 @@ async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: Engin
   });
   const mediaServer = { url: gate.replace('http', 'ws'), apiKey: MEDIA_KEY, apiSecret: mediaSecret };
   const fleet = cleanUp(await createFleet({ ...settings, ...mediaServerSettings(mediaServer) }));
-  const instances = [await fleet.start()];
-  if (settings.DATABASE_URL !== undefined) instances.push(await fleet.start(), await fleet.start());
-  const [a, b, c] = instances.map(({ url }) => new URL(url).host);
-  const balancer =
-    a === undefined || b === undefined || c === undefined
-      ? instances[0]?.url
-      : cleanUp(await startHaproxy([a, b, c])).insideUrl;
-  webhookUrls.push(`${balancer}/livekit/webhook`);
-  const client = cleanUp(createSignedClient(instances[0]?.url ?? '', fleet.keys, AT_ONCE));
+  const first = await fleet.start();
+  const instances = [first];
+  let insideUrl = first.url;
+  if (settings.DATABASE_URL !== undefined) {
+    instances.push(await fleet.start(), await fleet.start());
+    const hosts = instances.map(({ url }) => new URL(url).host);
+    insideUrl = cleanUp(await startHaproxy(hosts)).insideUrl;
+  }
+  webhookUrls.push(`${insideUrl}/livekit/webhook`);
+  const client = cleanUp(createSignedClient(first.url, fleet.keys, AT_ONCE));
   return { instances, media, client, closedAt };
 }
 

@@ -76,8 +76,7 @@ async function mixOnPostgres(context: ExperimentContext, programs: Programs, url
   const stage = await startStage(context, programs, { DATABASE_URL: url });
   const ports = [`${await freePort()}`, `${await freePort()}`, `${await freePort()}`] as const;
   for (const [index, build] of TOURS.PostgreSQL.start.entries()) await stage.start(build, ports[index] ?? '');
-  const [a, b, c] = ports.map((port) => `127.0.0.1:${port}`);
-  const proxy = context.cleanUp(await startHaproxy([a ?? '', b ?? '', c ?? '']));
+  const proxy = context.cleanUp(await startHaproxy(ports.map((port) => `127.0.0.1:${port}`)));
   stage.tellMedia(proxy.insideUrl);
   await delay(BALANCER_DELAY_MS);
   const traffic = await startTraffic(context, { ...stage, url: proxy.url, insideUrl: proxy.insideUrl });

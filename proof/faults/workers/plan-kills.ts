@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
@@ -152,13 +151,13 @@ async function runRound(stage: Stage, state: PlanState, room: string): Promise<R
   const { media, gate } = stage;
   const plan = { name: room, record: {}, transcribe: { language: 'en' } };
   await stage.open(plan);
-  const died = gate.killAt(state, room);
-  const killed = Promise.race([died, delay(DEADLINE_MS, undefined, { ref: false }).then(rejectLate)]);
+  gate.killAt(state, room);
+  const findVictim = () => poll(async () => gate.killed(room));
   let from = Date.now();
   media.control.join(room, { identity: 'ada' });
   media.control.publish(room, 'ada');
   if (state.during === 'start') {
-    const victim = await killed;
+    const victim = await findVictim();
     from = Date.now();
     await stage.replace(victim);
   }
@@ -168,7 +167,7 @@ async function runRound(stage: Stage, state: PlanState, room: string): Promise<R
   const recordings = (await stage.listRunning(room)).length;
   const end = Date.now() + ENDS_AFTER_MS;
   await stage.open({ ...plan, closesAt: new Date(end).toISOString(), closingWarnings: [WARNING_SECONDS] });
-  if (state.during === 'end') await stage.replace(await killed);
+  if (state.during === 'end') await stage.replace(await findVictim());
   const closedAt = await poll(async () => gate.closedAt(room));
   await poll(async () => (await stage.listEvents(room)).some(({ event }) => event === 'room_finished'));
   await media.control.webhooksSettled();
@@ -183,10 +182,6 @@ async function runRound(stage: Stage, state: PlanState, room: string): Promise<R
     closeReason: stored.find(({ event }) => event === 'room_finished')?.closeReason,
     lateMs: closedAt - end,
   };
-}
-
-function rejectLate(): never {
-  throw new Error(`no instance made the call within ${DEADLINE_MS} ms`);
 }
 
 type Stage = Awaited<ReturnType<typeof startStage>>;
@@ -275,12 +270,12 @@ async function offerSpeech(
 type Armed = {
   readonly state: PlanState;
   readonly room: string;
-  readonly died: (victim: FleetInstance) => void;
 };
 
 /** Passes calls on to the media server, and kills the instance that makes the awaited one. */
 function createGate(media: EmbeddedMediaServer) {
   let armed: Armed | undefined;
+  const killed = new Map<string, FleetInstance>();
   const closedAt = new Map<string, number>();
   const warnings = new Map<string, number>();
   const note = ({ path, body }: PassedRequest): void => {
@@ -296,12 +291,12 @@ function createGate(media: EmbeddedMediaServer) {
     return answer;
   };
   return {
-    /** Resolves to the instance that was killed at the call for the room. */
-    killAt: (state: PlanState, room: string): Promise<FleetInstance> => {
-      const { promise, resolve } = Promise.withResolvers<FleetInstance>();
-      armed = { state, room, died: resolve };
-      return promise;
+    /** Kills the instance that makes the awaited call for the room. */
+    killAt: (state: PlanState, room: string): void => {
+      armed = { state, room };
     },
+    /** Returns the instance that was killed at its call for the room. */
+    killed: (room: string) => killed.get(room),
     pass: async (
       request: PassedRequest,
       findInstance: () => FleetInstance | undefined,
@@ -313,7 +308,7 @@ function createGate(media: EmbeddedMediaServer) {
       if (victim === undefined) throw new Error('an instance that has not started calls for a room');
       if (awaited.state.passes) await passAndNote(request);
       await victim.kill();
-      awaited.died(victim);
+      killed.set(awaited.room, victim);
       throw new Error('the caller is dead');
     },
     closedAt: (room: string) => closedAt.get(room),

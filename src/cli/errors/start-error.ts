@@ -4,7 +4,8 @@ import { fileError, isFileError } from './file-error.ts';
 import { hintLine } from './hints.ts';
 
 /**
- * Returns an error of the server's code that a command has started, as the user sees it: invalid settings one by one (the server's ConfigError has them in `faults`).
+ * Returns an error of the server's code that a command has started, as the user sees it: invalid settings one by one (the
+ * server's ConfigError has them in `faults`).
  */
 export function startError(
   error: unknown,

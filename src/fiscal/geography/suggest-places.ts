@@ -119,7 +119,7 @@ const nameRanker = ({ province, date }: Search): VisitEntry => {
     const rank = rankRecord(record, { match, length }, date);
     const slot = shortAt(records.slot, record);
     const best = bestRanks[slot] ?? 0;
-    // Of equal names of one place the lower record stays, whatever the order of visits.
+    // The lower record of equal names of one place stays, whatever the order of visits.
     if (best !== 0 && (rank > best || (rank === best && record >= shortAt(bestRecords, slot)))) return;
     if (best === 0) rankedSlots.push(slot);
     bestRanks[slot] = rank;

@@ -15,10 +15,11 @@ export interface Haproxy {
 const CONFIGURATION = fileURLToPath(new URL('../../../deploy/haproxy/haproxy.cfg', import.meta.url));
 
 /** Starts Debian's HAProxy on loopback in front of three instances, which are given as HOST:PORT. */
-export function startHaproxy(instances: readonly [string, string, string]): Promise<Haproxy> {
+export function startHaproxy(instances: readonly string[]): Promise<Haproxy> {
+  const [a, b, c] = instances;
+  if (c === undefined) throw new Error('the shipped configuration has three instances');
   return withFreshPorts(async () => {
     const [port, insidePort] = [await freePort(), await freePort()];
-    const [a, b, c] = instances;
     const part = runPart({
       name: 'haproxy',
       program: 'haproxy',
