@@ -24,6 +24,9 @@ const SPARE_MS = 5_000;
 
 const AT_ONCE = 24;
 
+/** Closings of this time are reported together. */
+const REPORTED_MS = 2_000;
+
 /** The experiment gives up when no room has been closed for so long. */
 const SILENCE_MS = 30_000;
 
@@ -64,6 +67,12 @@ async function endRooms(context: ExperimentContext, settings: EngineSettings): P
     const closed = closedAt.get(room);
     return closed === undefined ? [] : [closed - end];
   });
+  for (const [at, rooms] of Map.groupBy(ends, ([, end]) => Math.floor((end - firstEnd) / REPORTED_MS))) {
+    const ms = rooms.map(([room, end]) => (closedAt.get(room) ?? end) - end);
+    report(
+      `${(at * REPORTED_MS) / 1000} s: median ${percentile(ms, 0.5)} ms, p90 ${percentile(ms, 0.9)} ms, maximum ${percentile(ms, 1)} ms`,
+    );
+  }
   const [closing, finished] = [
     await countEvents(client, 'room_closing'),
     await countEvents(client, 'room_finished'),

@@ -107,7 +107,7 @@ function refuseToCompile(): never {
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const { clock } = deps.authentication;
   const rates = createRates(deps.rateLimits, clock);
-  const authenticateRequest = createAuthenticateRequest({ ...deps, refuseBody: rates.refuseBody });
+  const authenticateRequest = createAuthenticateRequest({ ...deps, admitBody: rates.admitBody });
   const limitUnauthorized = createUnauthorizedLimit(deps.rateLimits, clock);
   const errorDeps = { ...deps, limitUnauthorized, whenDue: createHold(clock) };
   const app = Fastify({

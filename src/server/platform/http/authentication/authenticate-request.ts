@@ -23,11 +23,15 @@ type AuthenticateRequestDeps = {
   readonly bodyLimitBytes: number;
   /** Memory for all bodies whose signature is not checked yet. */
   readonly unverifiedBodyBytes?: number | undefined;
-  readonly refuseBody?: RefuseBody | undefined;
+  readonly admitBody?: AdmitBody | undefined;
 };
 
-/** Returns an error for a request of the key whose body is better not read. */
-type RefuseBody = (request: FastifyRequest, reply: FastifyReply, keyId: string) => Error | undefined;
+/** Calls `done` when the body of a request that names the key may be read, or with an error when it is better not read. */
+export type AdmitBody = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  admission: { readonly keyId: string; readonly done: (refusal?: Error) => void },
+) => void;
 
 /**
  * Calls `done` once, with an error when the request is rejected. By then `request.rawBody` is set, and with a valid
@@ -47,10 +51,14 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
   const readAndVerify = createBodyReader(deps, checkSignature);
   return (request, reply, done) => {
     if (readSecurity(request) !== 'signed') return readAndVerify(request, undefined, done);
-    const readUnlessRefused = (credentials: Credentials): void => {
-      const refusal = deps.refuseBody?.(request, reply, credentials.caller.keyId);
-      if (refusal === undefined) readAndVerify(request, credentials, done);
-      else done(refusal);
+    const readWhenAdmitted = (credentials: Credentials): void => {
+      const read = (refusal?: Error): void => {
+        if (refusal !== undefined) done(refusal);
+        else if (request.raw.destroyed) done(brokenOff());
+        else readAndVerify(request, credentials, done);
+      };
+      if (deps.admitBody === undefined) read();
+      else deps.admitBody(request, reply, { keyId: credentials.caller.keyId, done: read });
     };
     reply.header('cache-control', 'no-store');
     let credentials: Credentials | Promise<Credentials>;
@@ -61,11 +69,8 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
       queueMicrotask(() => done(error as Error));
       return;
     }
-    if (!(credentials instanceof Promise)) return readUnlessRefused(credentials);
-    credentials.then((found) => {
-      if (request.raw.destroyed) done(brokenOff());
-      else readUnlessRefused(found);
-    }, done);
+    if (credentials instanceof Promise) credentials.then(readWhenAdmitted, done);
+    else readWhenAdmitted(credentials);
   };
 }
 

@@ -1,8 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
-import { readSecurity } from '../authentication/authenticate-request.ts';
+import { type AdmitBody, readSecurity } from '../authentication/authenticate-request.ts';
 import { type Caller, requireCaller, type Security } from '../route.ts';
 
 /** Requests per second: under /v1 by API key, on public paths by address. 0 turns a limit off. */
@@ -13,11 +14,18 @@ export type RateLimits = { readonly api: number; readonly public: number };
  * included.
  */
 export type Rates = {
-  /** Counts a request whose signature has been checked, and lets large ones take turns. */
+  /** Counts a request whose signature has been checked, and waits for its turn among those of its key. */
   readonly count: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
-  /** Returns an error instead of reading a large body for a key that has used up its second; nothing is counted. */
-  readonly refuseBody: (request: FastifyRequest, reply: FastifyReply, keyId: string) => Error | undefined;
+  /** Waits until a body may be read. Refuses a large one for a key that has used up its second; nothing is counted. */
+  readonly admitBody: AdmitBody;
 };
+
+/** Requests of one key that run at a time. */
+const REQUESTS_AT_ONCE = 4;
+
+/** Large requests of one key and address that are read, checked and run at a time: each takes the only thread for long. */
+const LARGE_BODIES_AT_ONCE = 2;
+const LONGEST_BODY_WAIT_MS = 250;
 
 export function createRates(limits: RateLimits, clock: Clock): Rates {
   const byKey = createLimiter(limits.api, clock);
@@ -34,41 +42,126 @@ export function createRates(limits: RateLimits, clock: Clock): Rates {
     // The media server does not retry after a 429.
     'media-server': () => undefined,
   };
-  const takeTurn = createTurns();
+  const turns = new KeyTurns(clock, REQUESTS_AT_ONCE);
+  const bodyTurns = new KeyTurns(clock, LARGE_BODIES_AT_ONCE);
+  const refuseBody = (reply: FastifyReply, keyId: string): Error | undefined => {
+    const state = byKey?.peek(keyId);
+    if (!state?.isExceeded) return undefined;
+    setRateLimitHeaders(reply, state);
+    return tooMany(state);
+  };
   return {
     count: (request, reply, done) => {
       const security = readSecurity(request);
       const state = counters[security](request);
       if (state !== undefined) setRateLimitHeaders(reply, state);
       if (state?.isExceeded) done(tooMany(state));
-      else if (security === 'signed' && request.rawBody.length > BYTES_OF_COST) takeTurn(done);
+      else if (security === 'signed') turns.take(requireCaller(request.caller).keyId, reply.raw, done);
       else done();
     },
-    refuseBody: ({ headers }, reply, keyId) => {
+    admitBody: ({ headers, ip }, reply, { keyId, done }) => {
       // A body without a declared length is read, and counted.
-      if (!(Number(headers['content-length']) > BYTES_OF_COST)) return undefined;
-      const state = byKey?.peek(keyId);
-      if (!state?.isExceeded) return undefined;
-      setRateLimitHeaders(reply, state);
-      return tooMany(state);
+      if (!(Number(headers['content-length']) > BYTES_OF_COST)) return done();
+      // Whoever names the key without its secret holds back nobody at another address, and others at this one not for long.
+      const begin = once(() => done(refuseBody(reply, keyId)));
+      bodyTurns.take(`${keyId} ${toCountedAddress(ip)}`, reply.raw, begin);
+      void clock.sleep(LONGEST_BODY_WAIT_MS).then(begin);
     },
   };
 }
 
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+/** A request that has run for so long waits for something else, such as the media server, and holds nobody back. */
+const HELD_MS = 25;
+
+type Waiting = { readonly response: Response; readonly begin: () => void };
+
+type Response = Pick<ServerResponse, 'once' | 'closed'>;
+
+type Queue = {
+  /** When each of them began, oldest first. */
+  readonly running: Map<Response, number>;
+  readonly waiting: Waiting[];
+  isTimed: boolean;
+};
+
 /**
- * Lets large requests begin one by one, each in a turn of its own of the event loop. Several that arrive together would
- * otherwise take the only thread one after the other, and a small one that arrives in the meantime would wait for all.
+ * Lets only some requests of one key run at a time; further ones wait for their turn. A key that sends many at once would
+ * otherwise fill the connections of the database and the queue of the only thread, and others would wait behind all of them.
  */
-function createTurns(): (begin: () => void) => void {
-  const waiting: (() => void)[] = [];
-  const beginNext = (): void => {
-    waiting.shift()?.();
-    if (waiting.length > 0) setImmediate(beginNext);
-  };
-  return (begin) => {
-    waiting.push(begin);
-    if (waiting.length === 1) setImmediate(beginNext);
-  };
+export class KeyTurns {
+  readonly #clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly #atOnce: number;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(clock: Pick<Clock, 'monotonic' | 'sleep'>, atOnce: number) {
+    this.#clock = clock;
+    this.#atOnce = atOnce;
+  }
+
+  /** Calls `begin` when it is the request's turn, which lasts until its response is sent or the connection closes. */
+  take(key: string, response: Response, begin: () => void): void {
+    const queue = this.#queues.get(key) ?? this.#open(key);
+    queue.waiting.push({ response, begin });
+    this.#beginNext(key, queue);
+  }
+
+  #open(key: string): Queue {
+    const queue: Queue = { running: new Map(), waiting: [], isTimed: false };
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  #beginNext(key: string, queue: Queue): void {
+    const { running, waiting } = queue;
+    const now = this.#clock.monotonic();
+    while (waiting.length > 0 && this.#hasRoom(queue, now)) {
+      const next = waiting.shift();
+      if (next !== undefined) this.#begin(key, queue, next);
+    }
+    if (waiting.length > 0) this.#beginLater(key, queue, now);
+    else if (running.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
+  }
+
+  #hasRoom({ running }: Queue, now: number): boolean {
+    if (running.size < this.#atOnce) return true;
+    for (const [response, startedAt] of running) {
+      if (now - startedAt < HELD_MS) return false;
+      running.delete(response);
+      return true;
+    }
+    return false;
+  }
+
+  #begin(key: string, queue: Queue, { response, begin }: Waiting): void {
+    // The caller of a closed one is gone.
+    if (!response.closed) {
+      queue.running.set(response, this.#clock.monotonic());
+      response.once('close', () => {
+        queue.running.delete(response);
+        this.#beginNext(key, queue);
+      });
+    }
+    begin();
+  }
+
+  /** Looks again when the oldest one has run for long. */
+  #beginLater(key: string, queue: Queue, now: number): void {
+    if (queue.isTimed) return;
+    queue.isTimed = true;
+    const [oldest = now] = queue.running.values();
+    void this.#clock.sleep(oldest + HELD_MS - now).then(() => {
+      queue.isTimed = false;
+      this.#beginNext(key, queue);
+    });
+  }
 }
 
 /** Returns the error to send instead of a 401 or 403. */

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AppDeps } from '../../../../../src/server/app/app.ts';
 import type { Route } from '../../../../../src/server/platform/http/route.ts';
+import { systemClock } from '../../../../../src/server/platform/system.ts';
 import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET, testRoute } from '../../../../support/app.ts';
 import { RawConnection, serializeRequest } from '../../../../support/raw-http.ts';
 import { signatureHeaders } from '../../../../support/sign.ts';
@@ -59,7 +60,10 @@ describe('bodies whose signature is not checked yet', () => {
   const BUDGET = 1024 * 1024;
   const SMALL = 16 * 1024;
 
-  const start = () => listen([signedPost, publicPost], { unverifiedBodyBytes: BUDGET });
+  /** Large bodies wait for each other for a moment. */
+  const clock = { ...systemClock, now: () => TEST_NOW_SECONDS * 1000 };
+  const authentication = { clock, apiKey: TEST_KEY, apiSecrets: [TEST_SECRET], acceptsSingleHeader: false };
+  const start = () => listen([signedPost, publicPost], { authentication, unverifiedBodyBytes: BUDGET });
   /** Sends all of the body except its last byte, and waits until the service has counted it. */
   const beginBody = async (open: () => Promise<RawConnection>, length: number) => {
     const connection = await open();
