@@ -109,8 +109,12 @@ export class KeyTurns {
   /** Calls `begin` when it is the request's turn, which lasts until its response is sent or the connection closes. */
   take(key: string, response: Response, begin: () => void): void {
     const queue = this.#queues.get(key) ?? this.#open(key);
-    queue.waiting.push({ response, begin });
-    this.#beginNext(key, queue);
+    if (queue.waiting.length === 0 && queue.running.size < this.#atOnce)
+      this.#begin(key, queue, { response, begin });
+    else {
+      queue.waiting.push({ response, begin });
+      this.#beginWaiting(key, queue);
+    }
   }
 
   #open(key: string): Queue {
@@ -119,15 +123,14 @@ export class KeyTurns {
     return queue;
   }
 
-  #beginNext(key: string, queue: Queue): void {
-    const { running, waiting } = queue;
+  #beginWaiting(key: string, queue: Queue): void {
+    const { waiting } = queue;
     const now = this.#clock.monotonic();
     while (waiting.length > 0 && this.#hasRoom(queue, now)) {
       const next = waiting.shift();
       if (next !== undefined) this.#begin(key, queue, next);
     }
     if (waiting.length > 0) this.#beginLater(key, queue, now);
-    else if (running.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
   }
 
   #hasRoom({ running }: Queue, now: number): boolean {
@@ -146,7 +149,8 @@ export class KeyTurns {
       queue.running.set(response, this.#clock.monotonic());
       response.once('close', () => {
         queue.running.delete(response);
-        this.#beginNext(key, queue);
+        if (queue.waiting.length > 0) this.#beginWaiting(key, queue);
+        else if (queue.running.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
       });
     }
     begin();
@@ -159,7 +163,7 @@ export class KeyTurns {
     const [oldest = now] = queue.running.values();
     void this.#clock.sleep(oldest + HELD_MS - now).then(() => {
       queue.isTimed = false;
-      this.#beginNext(key, queue);
+      this.#beginWaiting(key, queue);
     });
   }
 }
