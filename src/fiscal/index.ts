@@ -60,8 +60,14 @@ export {
   type MatchPartName,
   match,
 } from './match.ts';
-export type { Language, Messages, PlaceHint } from './message-catalogue.ts';
-export { messages, translateFailure, translateFaults } from './messages.ts';
+export {
+  type Language,
+  type Messages,
+  messages,
+  type PlaceHint,
+  translateFailure,
+  translateFaults,
+} from './messages.ts';
 export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
 export type { Person, PersonWarning } from './person.ts';
 export type { PersonFault, PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';
