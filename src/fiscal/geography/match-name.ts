@@ -12,8 +12,15 @@ import {
 } from '../fold-name.ts';
 import { SLOTS_OF_PART } from '../packed-symbols.ts';
 import { byteAt, intAt, shortAt } from '../typed-access.ts';
-import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { ALIAS, readLine, readRecords } from './place-records.ts';
+import {
+  type AccentFolds,
+  ALIAS,
+  accentFolds,
+  FIRST_ACCENTED,
+  readLine,
+  readRecords,
+  umlautFolds,
+} from './place-records.ts';
 import { EQUALS_SIGN, FIRST_MARK, LAST_MARK, sharedLetters } from './unpack-places.ts';
 
 /** Calls back for each record that has the last folded name, of each name the last record first. */

@@ -4,8 +4,16 @@
  */
 
 import { byteAt, intAt, shortAt } from '../typed-access.ts';
-import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { ALIAS, allRecords, type PlaceRecords, readLine } from './place-records.ts';
+import {
+  type AccentFolds,
+  ALIAS,
+  accentFolds,
+  allRecords,
+  FIRST_ACCENTED,
+  type PlaceRecords,
+  readLine,
+  umlautFolds,
+} from './place-records.ts';
 
 export type PlaceIndex = {
   readonly count: number;

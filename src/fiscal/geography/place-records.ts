@@ -25,9 +25,9 @@ import {
   slotOfCode,
   UNDATED_CODE,
 } from '../code-table.ts';
-import { placeBlocks } from '../data/places.ts';
+import { ACCENTED_LETTERS, placeBlocks } from '../data/places.ts';
+import { baseLetter, spellInLatin } from '../latin-letters.ts';
 import { DIGIT_VALUES, SLOTS_OF_PART } from '../packed-symbols.ts';
-import { toLetter } from './block-letters.ts';
 
 export type PlaceRecords = {
   readonly count: number;
@@ -296,3 +296,46 @@ const MARKS: Uint8Array = new Uint8Array(128)
   .fill(1, PERIOD, PERIOD + 1)
   .fill(1, ALIAS_MARK, ALIAS_MARK + 1)
   .fill(1, END_MARK, END_MARK + 1);
+
+/* The letters of the names in a block: A to Z are themselves, and lower-case letters represent accented ones. */
+
+/** Returns a character of the block, or the accented letter that its lower-case letter represents. */
+const toLetter = (character: number): string =>
+  String.fromCharCode(
+    character < FIRST_ACCENTED ? character : (ACCENTED_LETTERS[character - 97] ?? character),
+  );
+
+/** The lower-case letter a, the first one that represents an accented letter. */
+export const FIRST_ACCENTED = 97;
+
+/**
+ * The unaccented spelling of each accented letter, by its position in the alphabet of the block: the code of the first
+ * letter, plus 256 times that of the second one, if there are two.
+ */
+export type AccentFolds = Uint16Array;
+
+/** Maps each accented letter to its base letter. */
+export const accentFolds = (): AccentFolds => {
+  folds ??= makeFolds(baseLetter);
+  return folds;
+};
+
+/** Maps umlauts to AE, OE and UE, as some write them; the others to their base letter. */
+export const umlautFolds = (): AccentFolds => {
+  spelledFolds ??= makeFolds((letter) => (isUmlaut(letter) ? spellInLatin(letter) : baseLetter(letter)));
+  return spelledFolds;
+};
+
+let folds: AccentFolds | undefined;
+let spelledFolds: AccentFolds | undefined;
+
+const isUmlaut = (letter: string): boolean => UMLAUTS.includes(letter.charCodeAt(0));
+
+/** A, O and U umlaut. */
+const UMLAUTS: readonly number[] = [0xc4, 0xd6, 0xdc];
+
+const makeFolds = (lettersOf: (letter: string) => string | undefined): AccentFolds =>
+  Uint16Array.from(ACCENTED_LETTERS, (codePoint) => {
+    const letters = lettersOf(String.fromCharCode(codePoint)) ?? '';
+    return letters.length === 0 ? 0 : letters.charCodeAt(0) + 256 * (letters.charCodeAt(1) || 0);
+  });
