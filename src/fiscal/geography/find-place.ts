@@ -2,8 +2,14 @@ import { type DateInput, toDateNumber } from '../calendar-date.ts';
 import { codeOfSlot, slotOfCode } from '../code-table.ts';
 import { foreignCityBlock, territoryBlock } from '../data/foreign-cities.ts';
 import { foldedText } from '../fold-name.ts';
-import { lastMatch, lookUpPlace, MISSING_PLACE, type PlaceMatch } from './look-up-place.ts';
-import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
+import {
+  found,
+  lastMatch,
+  lookUpPlace,
+  MISSING_PLACE,
+  type PlaceMatch,
+  UNKNOWN_PROVINCE,
+} from './look-up-place.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
 import { AMBIGUOUS_PLACE, candidates, readProvince, UNKNOWN_PLACE } from './place-candidates.ts';
 import { FOREIGN, readRecords, recordAt } from './place-records.ts';

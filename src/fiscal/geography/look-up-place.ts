@@ -1,8 +1,9 @@
 /** Looks up the place for a name, a province and a date, as a slot. findPlace and generate share this. */
 
+import { isKnownCode, slotOfCode } from '../code-table.ts';
+import { PROVINCES } from '../data/places.ts';
 import { fold, folded, foldedLength } from '../fold-name.ts';
 import { shortAt } from '../typed-access.ts';
-import { findProvinceNumber, found, lookUpName, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { eachBeginning, foldWords, MIDDLE_OF_NAME, typedWordEnds } from './name-matchers.ts';
 import {
   ANY_PROVINCE,
@@ -13,13 +14,15 @@ import {
   clearCandidates,
   FIT,
   fitOfSlot,
+  isInProvince,
   isSpelledBy,
   keepCandidates,
+  readProvince,
   type Search,
   UNKNOWN_PLACE,
 } from './place-candidates.ts';
 import { LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
-import { ALIAS, allRecords, FOREIGN, hasEndedBefore, successorAt } from './place-records.ts';
+import { ALIAS, allRecords, FOREIGN, hasEndedBefore, provinceNumber, successorAt } from './place-records.ts';
 import {
   alternativeNames,
   splitProvince,
@@ -43,6 +46,10 @@ export type PlaceMatch =
   | 'successor';
 
 export const MISSING_PLACE = -4;
+export const UNKNOWN_PROVINCE = -3;
+
+/** The result of the last look-up: the slot, whether a code was given, and the ended place whose successor it is, or -1. */
+export const found = { slot: -1, isCode: false, ended: -1 };
 
 /** Returns the slot of the place, or one of the four negative results. Candidates are kept until the next call. */
 export const lookUpPlace = (name: string, province: string, date: number): number => {
@@ -344,3 +351,37 @@ const WAYS_WITHOUT_PROVINCE: readonly LookUp[] = [
   lookUpInItaly,
   lookUpCutOff,
 ];
+
+/** Looks up a place by its name as written, or by its Belfiore code. */
+const lookUpName = (name: string, province: number, date: number): number => {
+  // The second character, which is a digit in all codes, distinguishes codes from most names of four letters.
+  const mayBeCode = name.length === 4 && name.charCodeAt(1) <= LAST_DIGIT;
+  const code = mayBeCode ? slotOfCode(name.toUpperCase()) : -1;
+  if (isKnownCode(code)) {
+    found.isCode = isInProvince(code, province);
+    return found.isCode ? code : UNKNOWN_PLACE;
+  }
+  clearCandidates();
+  addCandidates(name, province, date);
+  return chooseCandidate(name, date);
+};
+
+const LAST_DIGIT = 57;
+
+/** Returns the number of a province, {@link ANY_PROVINCE} if none is given. */
+const findProvinceNumber = (province: unknown): number => {
+  if (typeof province !== 'string' || province === '') return ANY_PROVINCE;
+  const number = readProvince(province);
+  if (number === ANY_PROVINCE) return number;
+  knownProvinces ??= readKnownProvinces();
+  return knownProvinces[number] === 1 ? number : UNKNOWN_PROVINCE;
+};
+
+/** Has 1 at the number of each province that ever existed. Built at the first use, because a check does not need it. */
+let knownProvinces: Uint8Array | undefined;
+
+function readKnownProvinces(): Uint8Array {
+  const known = new Uint8Array(26 * 26);
+  for (let at = 0; at < PROVINCES.length; at += 2) known[provinceNumber(PROVINCES.slice(at, at + 2))] = 1;
+  return known;
+}
