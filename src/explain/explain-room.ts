@@ -6,8 +6,15 @@ import type { Room } from '../contract/rooms.ts';
 import type { Session, SessionDetail } from '../contract/sessions.ts';
 import { shellQuote } from '../contract/shell-quote.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
-import { combine, type Explanation, type Moment, type NextStep, type Part, step } from './explanation.ts';
-import { showPerson } from './show-person.ts';
+import {
+  combine,
+  type Explanation,
+  type Moment,
+  type NextStep,
+  type Part,
+  showPerson,
+  step,
+} from './explanation.ts';
 import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents } from './timeline.ts';
 
 /** How far back a room is explained that the media server has without a stored session. */

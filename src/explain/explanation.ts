@@ -60,3 +60,10 @@ export function combine(parts: readonly Part[]): Pick<Explanation, 'timeline' | 
     next: [...next.values()],
   };
 }
+
+export type Person = { readonly identity: string; readonly name?: string | undefined };
+
+/** The identity, and beside it the display name, which guests choose themselves. */
+export function showPerson({ identity, name }: Person): string {
+  return name === undefined || name === '' || name === identity ? identity : `${identity} (${name})`;
+}

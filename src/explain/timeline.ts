@@ -4,8 +4,7 @@ import type { AuditEntry, AuditListQuery } from '../contract/audit.ts';
 import type { EventName } from '../contract/event-names.ts';
 import type { Event } from '../contract/events.ts';
 import type { Reading } from './explain-deliveries.ts';
-import type { Moment } from './explanation.ts';
-import { type Person, showPerson } from './show-person.ts';
+import { type Moment, type Person, showPerson } from './explanation.ts';
 
 /** Maximum events that are read; a busy room has more in a day than anybody reads. */
 const MOST = 10_000;
