@@ -1,9 +1,8 @@
 import type { HttpDispatcher } from './transport/dispatcher-exchange.ts';
-import type { Fetch } from './transport/fetch-exchange.ts';
-import type { WireRequest } from './transport/http-exchange.ts';
+import type { Fetch, WireRequest } from './transport/fetch-exchange.ts';
 import type { RequestSigner } from './transport/sign-request.ts';
 
-export type { WireRequest } from './transport/http-exchange.ts';
+export type { WireRequest } from './transport/fetch-exchange.ts';
 
 /*
  * The options of the client and its types of requests and responses. They use no types of Node or undici, so that an

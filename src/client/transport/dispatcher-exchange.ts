@@ -1,4 +1,4 @@
-import type { ByteStream, HttpExchange, HttpResponse, WireRequest } from './http-exchange.ts';
+import type { ByteStream, HttpExchange, HttpResponse, WireRequest } from './fetch-exchange.ts';
 
 /** The part of an undici Dispatcher (Agent, ProxyAgent, …) that the client uses. */
 export type HttpDispatcher = {

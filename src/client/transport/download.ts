@@ -1,5 +1,5 @@
 import { RtcError } from '../rtc-error.ts';
-import type { HttpResponse } from './http-exchange.ts';
+import type { HttpResponse } from './fetch-exchange.ts';
 import { parseUrl } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 

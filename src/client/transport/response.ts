@@ -2,7 +2,7 @@ import { isOwnType } from '../../contract/errors.ts';
 import { isUntrustedCertificate } from '../../contract/tls-errors.ts';
 import type { ServiceResponse } from '../client-options.ts';
 import { type ClientErrorCode, codeOfProblem, type Hint, isProblem, RtcError } from '../rtc-error.ts';
-import type { HttpResponse } from './http-exchange.ts';
+import type { HttpResponse } from './fetch-exchange.ts';
 import { parseRetryAfter } from './retry.ts';
 
 /** The request line, for the message of an error. */

@@ -3,8 +3,7 @@ import { IDEMPOTENCY_KEY_HEADER } from '../../contract/idempotency.ts';
 import type { RtcClientOptions, SendOptions, ServiceResponse, WireRequest } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
 import { dispatcherExchange } from './dispatcher-exchange.ts';
-import { fetchExchange } from './fetch-exchange.ts';
-import type { HttpExchange, HttpResponse } from './http-exchange.ts';
+import { fetchExchange, type HttpExchange, type HttpResponse } from './fetch-exchange.ts';
 import { isHeaderValue, parseServiceUrl, type ServiceUrl } from './request-parts.ts';
 import {
   type Circumstances,
