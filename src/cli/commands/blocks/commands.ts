@@ -1,8 +1,7 @@
 import type { Block, RoomBlock } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { WATCH } from '../../framework/common-options.ts';
-import { pagedList } from '../../framework/lists/paged-list.ts';
-import { LIMIT } from '../../framework/lists/read-pages.ts';
+import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   argument,
   type Command,

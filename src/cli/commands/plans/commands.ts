@@ -1,7 +1,6 @@
 import type { Plan } from '../../../contract/plans.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { pagedList } from '../../framework/lists/paged-list.ts';
-import { LIMIT } from '../../framework/lists/read-pages.ts';
+import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   argument,
   type Command,

@@ -12,8 +12,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
-import { pagedList } from '../../framework/lists/paged-list.ts';
-import { LIMIT } from '../../framework/lists/read-pages.ts';
+import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   type Command,
   choice,

@@ -4,8 +4,7 @@ import type { SessionDetail } from '../../../contract/sessions.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { pagedList } from '../../framework/lists/paged-list.ts';
-import { LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
+import { LIMIT, NO_LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import { pastMoment } from '../../framework/moments.ts';
 import {
   type Command,

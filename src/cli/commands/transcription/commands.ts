@@ -13,8 +13,7 @@ import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { pagedList } from '../../framework/lists/paged-list.ts';
-import { LIMIT } from '../../framework/lists/read-pages.ts';
+import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   type Command,
   choice,
