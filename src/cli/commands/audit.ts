@@ -3,10 +3,10 @@ import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
 import { pathWithIds } from '../../contract/path-with-ids.ts';
 import { WATCH } from '../framework/common-options.ts';
 import { LIMIT, pagedList } from '../framework/lists/read-pages.ts';
-import { pastMoment } from '../framework/moments.ts';
 import { type Command, choice, defineCommand, notEmpty, option } from '../framework/parameters.ts';
 import type { Column } from '../terminal/result.ts';
 import type { Palette } from '../terminal/terminal.ts';
+import { pastMoment } from '../terminal/time.ts';
 
 const FIELDS = [
   'id',

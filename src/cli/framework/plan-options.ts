@@ -10,7 +10,7 @@ import {
 import type { PlanSettings } from '../../contract/plans.ts';
 import type { RecordingSettings } from '../../contract/recordings.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { futureMoment } from './moments.ts';
+import { futureMoment } from '../terminal/time.ts';
 import {
   asText,
   choice,

@@ -5,11 +5,10 @@ import type { Event } from '../../../contract/events.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
-import { pastMoment } from '../../framework/moments.ts';
 import { notEmpty, option } from '../../framework/parameters.ts';
 import type { Column } from '../../terminal/result.ts';
 import { escapeForTerminal, type Terminal } from '../../terminal/terminal.ts';
-import { pastTime } from '../../terminal/time.ts';
+import { pastMoment, pastTime } from '../../terminal/time.ts';
 
 export const EVENT_FIELDS = [
   'event',

@@ -6,9 +6,9 @@ import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
-import { futureMoment, type Moment } from '../../framework/moments.ts';
 import { choice, defineCommand, listOfExisting, option } from '../../framework/parameters.ts';
 import type { Column } from '../../terminal/result.ts';
+import { futureMoment, type Moment } from '../../terminal/time.ts';
 
 export const remove = defineCommand({
   noun: 'rooms',

@@ -5,7 +5,6 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, NO_LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
-import { pastMoment } from '../../framework/moments.ts';
 import {
   type Command,
   choice,
@@ -17,6 +16,7 @@ import {
 } from '../../framework/parameters.ts';
 import { record } from '../../terminal/result.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
+import { pastMoment } from '../../terminal/time.ts';
 import {
   DETAIL_FIELDS,
   PARTICIPANT_FIELDS,

@@ -1,9 +1,9 @@
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../contract/choices.ts';
 import type { Context } from '../../framework/context.ts';
-import { pastMoment } from '../../framework/moments.ts';
 import { choice, notEmpty, option, optionalListArgument } from '../../framework/parameters.ts';
 import { splitPair } from '../../framework/plan-options.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
+import { pastMoment } from '../../terminal/time.ts';
 
 export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or auto; default en-US', {
   parse: notEmpty,

@@ -10,7 +10,6 @@ import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
-import { pastMoment } from '../../framework/moments.ts';
 import {
   type Command,
   choice,
@@ -26,6 +25,7 @@ import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 import { printHint, type Terminal } from '../../terminal/terminal.ts';
+import { pastMoment } from '../../terminal/time.ts';
 import { FORMAT, LANGUAGE, readTranscript, SPEAKERS } from '../transcription/transcript-options.ts';
 import {
   formatClock,

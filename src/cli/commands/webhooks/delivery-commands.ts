@@ -7,7 +7,6 @@ import type { Context } from '../../framework/context.ts';
 import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
-import { pastMoment } from '../../framework/moments.ts';
 import {
   choice,
   defineCommand,
@@ -19,6 +18,7 @@ import {
 } from '../../framework/parameters.ts';
 import { type Column, instant, type ListResult, list, record } from '../../terminal/result.ts';
 import type { Palette } from '../../terminal/terminal.ts';
+import { pastMoment } from '../../terminal/time.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
 import {
   ATTEMPT_FIELDS,
