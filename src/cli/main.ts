@@ -1,8 +1,7 @@
 import type { RtcClient } from '../client/client.ts';
 import type { CommonFlags, SeenResponses } from './connection/connect.ts';
 import type { Settings } from './connection/settings.ts';
-import { bilingualError } from './errors/bilingual-error.ts';
-import { EXIT, isProgrammingError, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
+import { bilingualError, EXIT, isProgrammingError, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
 import { didYouMean } from './errors/did-you-mean.ts';
 import type { CommandGroup } from './framework/command-group.ts';
 import { CONNECTION_OPTIONS } from './framework/common-options.ts';

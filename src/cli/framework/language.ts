@@ -1,4 +1,4 @@
-import { inLanguage } from '../errors/bilingual-error.ts';
+import { inLanguage } from '../errors/cli-error.ts';
 import type { Column } from '../terminal/result.ts';
 import type { CommandGroup } from './command-group.ts';
 import { choice, option } from './parameters.ts';

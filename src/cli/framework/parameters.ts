@@ -1,6 +1,5 @@
 import { isObject } from '../../contract/unknown-value.ts';
-import { bilingualError } from '../errors/bilingual-error.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { bilingualError, usageError } from '../errors/cli-error.ts';
 import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import type { Result } from '../terminal/result.ts';
 import { isCalendarDay, parseDuration } from '../terminal/time.ts';

@@ -1,7 +1,6 @@
 import { plural } from '../../contract/amounts.ts';
 import { CurlPrinted } from '../connection/request-trace.ts';
-import { bilingualError } from '../errors/bilingual-error.ts';
-import { EXIT, type ExitCode } from '../errors/cli-error.ts';
+import { bilingualError, EXIT, type ExitCode } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import type { Io } from '../terminal/io.ts';

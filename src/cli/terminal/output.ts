@@ -1,6 +1,6 @@
 import { formatDuration } from '../../contract/amounts.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
-import { bilingualError } from '../errors/bilingual-error.ts';
+import { bilingualError } from '../errors/cli-error.ts';
 import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
 import {
   escapeCell,

@@ -2,8 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { shellQuote } from '../../contract/shell-quote.ts';
-import { bilingualError } from '../errors/bilingual-error.ts';
-import { CancelledError, type CliError, type ExitCode, usageError } from '../errors/cli-error.ts';
+import {
+  bilingualError,
+  CancelledError,
+  type CliError,
+  type ExitCode,
+  usageError,
+} from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
 import type { Io } from './io.ts';
 

@@ -1,4 +1,4 @@
-import { bilingualError } from '../../errors/bilingual-error.ts';
+import { bilingualError } from '../../errors/cli-error.ts';
 import { LANG } from '../../framework/language.ts';
 import {
   asText,

@@ -19,8 +19,7 @@ import {
   regions,
   searchPlaces,
 } from '../../../fiscal/index.ts';
-import { bilingualError } from '../../errors/bilingual-error.ts';
-import { type CliError, EXIT } from '../../errors/cli-error.ts';
+import { bilingualError, type CliError, EXIT } from '../../errors/cli-error.ts';
 import { LANG, translateHeadings } from '../../framework/language.ts';
 import {
   argument,

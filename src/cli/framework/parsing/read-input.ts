@@ -1,5 +1,4 @@
-import { bilingualError, errorOfParameter } from '../../errors/bilingual-error.ts';
-import { CliError } from '../../errors/cli-error.ts';
+import { bilingualError, CliError, errorOfParameter } from '../../errors/cli-error.ts';
 import type { Io } from '../../terminal/io.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { LEADING_OPTIONS } from '../common-options.ts';

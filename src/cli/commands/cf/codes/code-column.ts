@@ -1,5 +1,5 @@
 import { findColumns, folded } from '../../../../people/columns.ts';
-import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { bilingualError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import type { BatchOptions } from '../files/batch.ts';

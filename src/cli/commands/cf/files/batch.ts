@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Language } from '../../../../fiscal/index.ts';
-import { bilingualError } from '../../../errors/bilingual-error.ts';
-import { CancelledError, type CliError, EXIT } from '../../../errors/cli-error.ts';
+import { bilingualError, CancelledError, type CliError, EXIT } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { countColumns } from '../../../terminal/io.ts';
 import { nothing, type Result } from '../../../terminal/result.ts';

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import type { Language } from '../../../../fiscal/index.ts';
 import { csvLine } from '../../../../people/csv-rows.ts';
 import type { CellValue } from '../../../../people/row.ts';
-import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { bilingualError } from '../../../errors/cli-error.ts';
 import { fileError } from '../../../errors/file-error.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { escapeCell } from '../../../terminal/terminal.ts';

@@ -1,8 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { bilingualError } from '../../../errors/bilingual-error.ts';
-import { CancelledError } from '../../../errors/cli-error.ts';
+import { bilingualError, CancelledError } from '../../../errors/cli-error.ts';
 import { fileError } from '../../../errors/file-error.ts';
 import type { Io } from '../../../terminal/io.ts';
 

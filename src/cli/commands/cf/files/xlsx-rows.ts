@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { HucreError } from 'hucre';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import type { CellValue, Row } from '../../../../people/row.ts';
-import { bilingualError } from '../../../errors/bilingual-error.ts';
-import { CancelledError } from '../../../errors/cli-error.ts';
+import { bilingualError, CancelledError } from '../../../errors/cli-error.ts';
 
 /** Rows of a batch. */
 const ROWS_PER_BATCH = 500;

@@ -2,7 +2,7 @@ import { createRowReader, findColumns, missingFields, missingForMatch } from '..
 import type { PersonRecord } from '../../../../people/person-record.ts';
 import type { Row } from '../../../../people/row.ts';
 import type { Rules } from '../../../../people/rules.ts';
-import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { bilingualError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import type { TableHead } from '../files/each-table-row.ts';

@@ -1,6 +1,6 @@
 import { type PersonRecord, recordOfJson } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
-import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { bilingualError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { decodeText } from '../../../terminal/source-text.ts';
 import { outWithoutAppend } from '../codes/code-options.ts';
