@@ -2,7 +2,6 @@ import type { Observer, ServiceResponse, WireRequest } from '../../client/client
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { API_KEY_HEADER, SIGNATURE_HEADER } from '../../contract/signing.ts';
 import { escapeForTerminal, printHint, type Terminal } from '../terminal/terminal.ts';
-import { maskKey, maskSecrets } from './mask-secrets.ts';
 
 /** Thrown in place of a response when --curl has printed the request. */
 export class CurlPrinted extends Error {
@@ -75,3 +74,17 @@ export function debugObserver(terminal: Terminal): Observer {
 }
 
 const MASKED_HEADERS: ReadonlySet<string> = new Set([API_KEY_HEADER, SIGNATURE_HEADER]);
+
+/**
+ * Shows enough of a key to distinguish it from another one, and nothing of a short one. The id of a created key is no
+ * secret.
+ */
+export function maskKey(value: string): string {
+  if (/^key_\w{16,}$/.test(value)) return value;
+  return value.length < 12 ? '***' : `${value.slice(0, 4)}***`;
+}
+
+/** Masks members of JSON text that grant access; also in text that is not quite JSON. */
+function maskSecrets(json: string): string {
+  return json.replace(/("(?:token|streamKey|secret|apiSecret|fileUrl)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, '$1"***"');
+}

@@ -3,7 +3,7 @@ import type { SelfCheck } from '../../../contract/self-check.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../../contract/signing.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
 import { openClient } from '../../connection/connect.ts';
-import { maskKey } from '../../connection/mask-secrets.ts';
+import { maskKey } from '../../connection/request-trace.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { describeSkew, hintLine } from '../../errors/hints.ts';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { InvalidUrlError, parseServiceUrl } from '../../../client/transport/request-parts.ts';
-import { maskKey } from '../../connection/mask-secrets.ts';
 import {
   type Profile,
   type ProfileStore,
@@ -8,6 +7,7 @@ import {
   readProfiles,
   writeProfiles,
 } from '../../connection/profiles.ts';
+import { maskKey } from '../../connection/request-trace.ts';
 import { DEFAULT_URL, readSecretFile } from '../../connection/settings.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
