@@ -1,10 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { COMPLETION_SCRIPTS } from '../../src/cli/commands/completion.ts';
-import type { CommandGroup } from '../../src/cli/framework/command-group.ts';
 import { layOutHelp } from '../../src/cli/framework/help/layout.ts';
 import { rootHelp } from '../../src/cli/framework/help/root-help.ts';
-import { commandName } from '../../src/cli/framework/parameters.ts';
+import { type CommandGroup, commandName } from '../../src/cli/framework/parameters.ts';
 import { REGISTRY } from '../../src/cli/registry.ts';
 
 const LAYOUT = { width: 78, hasColours: false } as const;

@@ -3,11 +3,16 @@ import type { CommonFlags, SeenResponses } from './connection/connect.ts';
 import type { Settings } from './connection/settings.ts';
 import { bilingualError, EXIT, isProgrammingError, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
 import { didYouMean } from './errors/did-you-mean.ts';
-import type { CommandGroup } from './framework/command-group.ts';
 import { CONNECTION_OPTIONS } from './framework/common-options.ts';
 import type { Context } from './framework/context.ts';
 import { rootHelp } from './framework/help/root-help.ts';
-import { type Command, commandName, type Fields, matchesVerb } from './framework/parameters.ts';
+import {
+  type Command,
+  type CommandGroup,
+  commandName,
+  type Fields,
+  matchesVerb,
+} from './framework/parameters.ts';
 import type { Invocation, ParseProblem, Word } from './framework/parsing/program.ts';
 import {
   checked,

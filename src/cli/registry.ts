@@ -1,4 +1,4 @@
-import type { CommandGroup } from './framework/command-group.ts';
+import type { CommandGroup } from './framework/parameters.ts';
 
 /** Every noun. Root help, completion and suggestions read this list; it loads nothing until a noun is used. */
 export const REGISTRY: readonly CommandGroup[] = [

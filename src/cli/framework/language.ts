@@ -1,7 +1,6 @@
 import { inLanguage } from '../errors/cli-error.ts';
 import type { Column } from '../terminal/result.ts';
-import type { CommandGroup } from './command-group.ts';
-import { choice, option } from './parameters.ts';
+import { type CommandGroup, choice, option } from './parameters.ts';
 
 type Language = 'en' | 'it';
 

@@ -3,10 +3,9 @@ import { createWire } from '../../connection/connect.ts';
 import { readCredentials, resolveSettings } from '../../connection/settings.ts';
 import type { Io } from '../../terminal/io.ts';
 import { escapeForTerminal } from '../../terminal/terminal.ts';
-import type { CommandGroup } from '../command-group.ts';
 import { CONNECTION_OPTIONS } from '../common-options.ts';
 import { type Candidate, listCandidates } from '../lists/listed.ts';
-import { type Command, matchesVerb, type Parameter, type Picked } from '../parameters.ts';
+import { type Command, type CommandGroup, matchesVerb, type Parameter, type Picked } from '../parameters.ts';
 import { commonParameters } from '../parsing/program.ts';
 import { flagNames, profileCandidates, splitLeadingOptions } from '../parsing/read-input.ts';
 

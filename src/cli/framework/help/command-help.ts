@@ -1,8 +1,7 @@
 import { SEE_ROOT_HELP, usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
 import { helpWidth, type Io } from '../../terminal/io.ts';
-import type { CommandGroup } from '../command-group.ts';
-import { matchesVerb } from '../parameters.ts';
+import { type CommandGroup, matchesVerb } from '../parameters.ts';
 import { layOutHelp } from './layout.ts';
 import { fullHelp, rootHelp } from './root-help.ts';
 

@@ -1,7 +1,6 @@
 import { Option, Command as Program } from 'commander';
-import type { CommandGroup } from '../command-group.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
-import { type Command, commandName, type Example, type Parameter } from '../parameters.ts';
+import { type Command, type CommandGroup, commandName, type Example, type Parameter } from '../parameters.ts';
 import { argumentTerm, kebab } from '../parsing/read-input.ts';
 
 export type HelpOptions = { readonly width: number; readonly hasColours: boolean };

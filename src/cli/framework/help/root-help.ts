@@ -1,5 +1,5 @@
 import { wrapWords } from '../../terminal/wrap-text.ts';
-import type { CommandGroup, HelpSection } from '../command-group.ts';
+import type { CommandGroup, HelpSection } from '../parameters.ts';
 import type { HelpOptions } from './layout.ts';
 
 const SECTIONS: readonly HelpSection[] = [

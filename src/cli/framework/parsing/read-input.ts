@@ -1,10 +1,9 @@
 import { bilingualError, CliError, errorOfParameter } from '../../errors/cli-error.ts';
 import type { Io } from '../../terminal/io.ts';
-import type { CommandGroup } from '../command-group.ts';
 import { LEADING_OPTIONS } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import type { Candidate } from '../lists/listed.ts';
-import type { Parameter, Parameters, Picked } from '../parameters.ts';
+import type { CommandGroup, Parameter, Parameters, Picked } from '../parameters.ts';
 import type { Prompter, SearchChoice } from '../prompts.ts';
 import type { Invocation } from './program.ts';
 
