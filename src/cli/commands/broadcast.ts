@@ -13,7 +13,6 @@ import { usageError } from '../errors/cli-error.ts';
 import { YES } from '../framework/common-options.ts';
 import { confirmOnService } from '../framework/confirm-on-service.ts';
 import type { Context } from '../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../framework/lists/read-pages.ts';
 import {
   argument,
@@ -26,6 +25,7 @@ import {
   notEmpty,
   option,
 } from '../framework/parameters.ts';
+import { forEachTarget, nameSucceeded } from '../framework/report-error.ts';
 import { type Column, instant, record } from '../terminal/result.ts';
 import { readSourceLines } from '../terminal/source-text.ts';
 import { printHint, printStatus } from '../terminal/terminal.ts';

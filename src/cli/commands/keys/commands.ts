@@ -10,7 +10,6 @@ import {
 import { usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   argument,
@@ -23,6 +22,7 @@ import {
   optionalExisting,
   wholeSeconds,
 } from '../../framework/parameters.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import { type Column, instant, record } from '../../terminal/result.ts';
 
 export const KEY_FIELDS = [

@@ -7,7 +7,6 @@ import { usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { MAX_LIMIT, NO_LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   type Command,
@@ -21,6 +20,7 @@ import {
   wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import { type Column, done, type Result, record } from '../../terminal/result.ts';
 
 import { findParticipant } from './find-participant.ts';

@@ -1,5 +1,4 @@
 import type { Plan } from '../../../contract/plans.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   argument,
@@ -11,6 +10,7 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/plan-options.ts';
+import { forEachTarget } from '../../framework/report-error.ts';
 import { type Column, done, instant, nothing, record } from '../../terminal/result.ts';
 import { printWarning } from '../../terminal/terminal.ts';
 

@@ -13,7 +13,6 @@ import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
 import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
 import {
   argument,
   type Command,
@@ -27,6 +26,7 @@ import {
 } from '../../framework/parameters.ts';
 import { validationMessage } from '../../framework/parsing/read-input.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { forEachTarget } from '../../framework/report-error.ts';
 import { type Column, done, list, nothing, record } from '../../terminal/result.ts';
 
 /** A profile as it is shown, without its secret. */

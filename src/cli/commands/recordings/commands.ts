@@ -11,7 +11,6 @@ import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   type Command,
@@ -23,6 +22,7 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { RECORDING_OPTIONS, readRecordingSettings } from '../../framework/plan-options.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, instant, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';

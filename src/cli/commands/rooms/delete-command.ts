@@ -4,9 +4,9 @@ import type { ClosedRoom } from '../../../contract/rooms.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import { choice, defineCommand, listOfExisting, option } from '../../framework/parameters.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import type { Column } from '../../terminal/result.ts';
 import { futureMoment, type Moment } from '../../terminal/time.ts';
 

@@ -5,7 +5,6 @@ import type { AdmittedPerson, WaitingPerson } from '../../../contract/waiting.ts
 import { usageError } from '../../errors/cli-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
@@ -18,6 +17,7 @@ import {
   optionalListArgument,
   wholeNumber,
 } from '../../framework/parameters.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import { type Column, instant, type ListResult, list, nothing } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -8,7 +8,6 @@ import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   type Command,
@@ -21,6 +20,7 @@ import {
   option,
 } from '../../framework/parameters.ts';
 import { parseSpeakers } from '../../framework/plan-options.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';

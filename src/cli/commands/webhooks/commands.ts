@@ -5,7 +5,6 @@ import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { MAX_LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
@@ -18,6 +17,7 @@ import {
   optionalArgument,
   wholeNumber,
 } from '../../framework/parameters.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import { done, type ListResult, list, nothing, type Result, record, text } from '../../terminal/result.ts';
 import { printHint, printStatus, printWarning } from '../../terminal/terminal.ts';
 import { EVENT_FIELDS, EVENT_FILTER } from '../events/event-view.ts';

@@ -4,7 +4,6 @@ import type { WebhookPatch, WebhookTest } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget, nameSucceeded } from '../../framework/for-each-target.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
@@ -16,6 +15,7 @@ import {
   option,
   optionalArgument,
 } from '../../framework/parameters.ts';
+import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
 import { type Column, instant, type ListResult, list, record } from '../../terminal/result.ts';
 import type { Palette } from '../../terminal/terminal.ts';
 import { pastMoment } from '../../terminal/time.ts';
