@@ -11,8 +11,7 @@ import type { Context } from '../../framework/context.ts';
 import type { RoomPublication, RoomVisitEnd, RoomVisitNews, RoomVisitToken } from '../../terminal/io.ts';
 import { jsonLine } from '../../terminal/output.ts';
 import { printStatus } from '../../terminal/terminal.ts';
-import { readOccupancy } from './occupancy.ts';
-import { requireMedia } from './require-media.ts';
+import { readOccupancy, requireMedia } from './before-joining.ts';
 
 export type Visit = {
   readonly person: {

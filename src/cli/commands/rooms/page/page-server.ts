@@ -17,8 +17,7 @@ import {
   readPageFiles,
 } from '../../../pages/page-response.ts';
 import type { Io } from '../../../terminal/io.ts';
-import { ignoreNotFound, readOccupancy } from '../occupancy.ts';
-import { requireMedia } from '../require-media.ts';
+import { ignoreNotFound, readOccupancy, requireMedia } from '../before-joining.ts';
 import { type Person, type Seat, Seats } from './seats.ts';
 
 type PageIo = Pick<Io, 'launcher' | 'clock' | 'signal'>;
