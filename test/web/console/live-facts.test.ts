@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Event } from '../../../src/contract/events.ts';
-import { factsAfter, NO_FACTS } from '../../../src/web/console/api/live-facts.ts';
+import { factsAfter, NO_FACTS } from '../../../src/web/console/api/query-keys.ts';
 
 const ROOM = { id: 'RM_1', name: 'demo', createdAt: '2026-01-01T00:00:00.000Z', numParticipants: 2 };
 const base = { id: 'evt_1', sequence: 1, timestamp: '2026-01-01T00:00:00.000Z', room: ROOM } as const;

@@ -1,8 +1,8 @@
 import type { Event } from '../../../contract/events.ts';
 
 /*
- * The cache key of each response of the service, and the keys that an event makes outdated. A shorter key includes all that
- * begin with it.
+ * The cache key of each response of the service, and what an event changes: the keys that it makes outdated, and facts that
+ * are newer than any response. A shorter key includes all that begin with it.
  */
 
 export const KEYS = {
@@ -47,4 +47,17 @@ export function keysOfEvent({ event, room }: Event): readonly (readonly string[]
   if (event.startsWith('ingress_') && room !== null)
     return [...all, KEYS.ingress(room.name), KEYS.ingress('')];
   return all;
+}
+
+/**
+ * Facts of rooms from the newest events, by session: the media server's own list is seconds late, and no event announces its
+ * update.
+ */
+export type LiveFacts = { readonly participants: ReadonlyMap<string, number> };
+
+export const NO_FACTS: LiveFacts = { participants: new Map() };
+
+export function factsAfter(facts: LiveFacts, { room }: Event): LiveFacts {
+  if (room === null) return facts;
+  return { participants: new Map(facts.participants).set(room.id, room.numParticipants) };
 }

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
-import type { LiveFacts } from '../api/live-facts.ts';
-import { KEYS } from '../api/query-keys.ts';
+import { KEYS, type LiveFacts } from '../api/query-keys.ts';
 
 /** The attribute in which the service signs a participant's role. */
 const ROLE_ATTRIBUTE = 'rtc.role';

@@ -14,8 +14,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { Event } from '../../../contract/events.ts';
 import { CHECKS, type ConsoleInfo, readReadiness } from '../api/console-calls.ts';
 import { type Connection, followEvents } from '../api/live-events.ts';
-import { factsAfter, type LiveFacts, NO_FACTS } from '../api/live-facts.ts';
-import { keysOfEvent } from '../api/query-keys.ts';
+import { factsAfter, keysOfEvent, type LiveFacts, NO_FACTS } from '../api/query-keys.ts';
 
 type ConsoleState = {
   readonly info: ConsoleInfo;
