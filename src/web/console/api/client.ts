@@ -1,5 +1,5 @@
 import { RtcClient } from '../../../client/client.ts';
-import { authorize } from './token.ts';
+import { authorize } from './console-calls.ts';
 
 /**
  * The client of the service, through the command line that serves this page and signs the requests. The credentials that

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { signPath } from '../api/token.ts';
+import { signPath } from '../api/console-calls.ts';
 
 /** Returns the address under which the browser loads a file of the command line; undefined for an instant. */
 export function useFileAddress(path: string): string | undefined {
