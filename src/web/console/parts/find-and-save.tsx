@@ -34,6 +34,26 @@ export function FindAndSave<Row>({ what, text, onText, rows, cells }: Props<Row>
   );
 }
 
+type RoomProps = {
+  /** The noun for the rows of the list, such as `events`. */
+  readonly what: string;
+  readonly value: string;
+  readonly onChange: (room: string) => void;
+};
+
+/** Limits a list to what belongs to one room. */
+export function RoomFilter({ what, value, onChange }: RoomProps) {
+  return (
+    <input
+      type="search"
+      placeholder="Name of a room"
+      aria-label={`Only ${what} of this room`}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
 /** Returns the rows that have the text in any of their fields. */
 export function useRowsWith<Row extends object>(rows: readonly Row[], text: string): readonly Row[] {
   const wanted = useDebounced(text.trim().toLowerCase());
