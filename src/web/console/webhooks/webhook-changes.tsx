@@ -4,9 +4,8 @@ import { EVENT_TYPES, type EventName, type EventType } from '../../../contract/e
 import type { Webhook, WebhookWarning } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { writeCommand } from '../parts/command-line.tsx';
+import { Secret, writeCommand } from '../parts/command-line.tsx';
 import { askForDraft } from '../parts/draft-fields.tsx';
-import { Secret } from '../parts/secret.tsx';
 import { Status } from '../parts/status.tsx';
 import { type Draft, hasEvent, toDraft, toggleEvent, toUpdate, writeUpdateOptions } from './webhook-draft.ts';
 
