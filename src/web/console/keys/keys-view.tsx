@@ -4,10 +4,9 @@ import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../../contract/choices.ts
 import { type Key, type KeyCreate, OWN_LIMITS } from '../../../contract/keys.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { ChangeButton } from '../parts/changes.tsx';
+import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, Secret, writeCommand } from '../parts/command-line.tsx';
 import type { TableColumn } from '../parts/data-table.tsx';
-import { askForDraft } from '../parts/draft-fields.tsx';
 import type { Cells } from '../parts/find-and-save.tsx';
 import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
 import { Status } from '../parts/status.tsx';

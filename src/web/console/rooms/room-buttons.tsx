@@ -3,9 +3,8 @@ import { DoorClosed, MessageSquare, MicOff, Pencil } from 'lucide-react';
 import { useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
-import { ChangeButton } from '../parts/changes.tsx';
+import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { askForDraft } from '../parts/draft-fields.tsx';
 
 /* The actions on a room and on all of its participants. */
 

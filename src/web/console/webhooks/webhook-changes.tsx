@@ -3,9 +3,8 @@ import { useLocation } from 'wouter';
 import { EVENT_TYPES, type EventName, type EventType } from '../../../contract/event-names.ts';
 import type { Webhook, WebhookWarning } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
-import { ChangeButton } from '../parts/changes.tsx';
+import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { Secret, writeCommand } from '../parts/command-line.tsx';
-import { askForDraft } from '../parts/draft-fields.tsx';
 import { Status } from '../parts/status.tsx';
 import { type Draft, hasEvent, toDraft, toggleEvent, toUpdate, writeUpdateOptions } from './webhook-draft.ts';
 
