@@ -20,7 +20,16 @@ import {
 import { fieldOfName, type RecordField } from './columns.ts';
 import { type DateParts, dateOfText } from './date-text.ts';
 import { PERSON_TEXTS, type PersonTexts } from './person-texts.ts';
-import type { Rules } from './rules.ts';
+
+/** The options of the fiscal library. */
+export type Rules = {
+  readonly asOf: string;
+  readonly strict: boolean;
+  readonly century: number | undefined;
+  readonly language: Language;
+  /** False when many codes are processed, because suggestions cost as much as a thousand codes. */
+  readonly suggest?: false;
+};
 
 export type PersonRecord = Partial<Readonly<Record<RecordField, unknown>>>;
 

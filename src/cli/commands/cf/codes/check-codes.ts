@@ -7,7 +7,7 @@ import {
   messages,
   translateFailure,
 } from '../../../../fiscal/index.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import type { Rules } from '../../../../people/person-record.ts';
 import { EXIT } from '../../../errors/cli-error.ts';
 import { list, nothing, type Result, record } from '../../../terminal/result.ts';
 import { escapeCell, escapeForTerminal, printStatus, type Terminal } from '../../../terminal/terminal.ts';

@@ -1,7 +1,7 @@
 import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
 import { todayInItaly } from '../../../../contract/fiscal-responses.ts';
 import type { Language } from '../../../../fiscal/index.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import type { Rules } from '../../../../people/person-record.ts';
 import { bilingualError, type CliError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { LANG } from '../../../framework/language.ts';

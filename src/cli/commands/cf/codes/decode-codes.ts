@@ -8,7 +8,7 @@ import {
   omocodie,
   translateFailure,
 } from '../../../../fiscal/index.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import type { Rules } from '../../../../people/person-record.ts';
 import { CliError, EXIT } from '../../../errors/cli-error.ts';
 import { translateHeadings } from '../../../framework/language.ts';
 import { type Column, list, type Result, record, text } from '../../../terminal/result.ts';

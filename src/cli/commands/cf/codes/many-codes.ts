@@ -8,7 +8,7 @@ import {
   omocodie,
   translateFailure,
 } from '../../../../fiscal/index.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import type { Rules } from '../../../../people/person-record.ts';
 import type { Context } from '../../../framework/context.ts';
 import { jsonLine, select } from '../../../terminal/output.ts';
 import type { Result } from '../../../terminal/result.ts';

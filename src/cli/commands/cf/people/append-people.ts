@@ -1,6 +1,5 @@
 import { messages } from '../../../../fiscal/index.ts';
-import { generateFrom, matchFrom, type PersonRecord } from '../../../../people/person-record.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import { generateFrom, matchFrom, type PersonRecord, type Rules } from '../../../../people/person-record.ts';
 import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
 import { type Addition, type AppendWork, appendToRows } from '../files/append.ts';

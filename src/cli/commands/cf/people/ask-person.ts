@@ -1,8 +1,7 @@
 import { type Language, type Place, suggestPlaces } from '../../../../fiscal/index.ts';
 import type { RecordField } from '../../../../people/columns.ts';
 import { dateOfText } from '../../../../people/date-text.ts';
-import { generateFrom, type PersonRecord, placeLabel } from '../../../../people/person-record.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import { generateFrom, type PersonRecord, placeLabel, type Rules } from '../../../../people/person-record.ts';
 import type { Prompter } from '../../../framework/prompts.ts';
 
 /** Asks for the missing fields of a person, one after the other, and checks each during typing. */

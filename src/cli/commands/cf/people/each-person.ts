@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { PersonRecord } from '../../../../people/person-record.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import type { PersonRecord, Rules } from '../../../../people/person-record.ts';
 import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
 import { readText } from '../codes/many-codes.ts';

@@ -1,7 +1,11 @@
 import { type Language, messages } from '../../../../fiscal/index.ts';
-import { type Generated, placeLabel, type RecordErrors } from '../../../../people/person-record.ts';
+import {
+  type Generated,
+  placeLabel,
+  type RecordErrors,
+  type Rules,
+} from '../../../../people/person-record.ts';
 import type { RowProblem } from '../../../../people/row.ts';
-import type { Rules } from '../../../../people/rules.ts';
 import { TEXTS } from '../texts.ts';
 
 /** Describes the errors of a person's fields. */

@@ -5,8 +5,8 @@ import {
   generateFrom,
   type PersonRecord,
   placeLabel,
+  type Rules,
 } from '../../../../people/person-record.ts';
-import type { Rules } from '../../../../people/rules.ts';
 import { CliError, EXIT, SEE_HELP } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { type Result, text } from '../../../terminal/result.ts';

@@ -1,7 +1,6 @@
 import type { MatchResponse } from '../../../../contract/fiscal-codes.ts';
 import { messages } from '../../../../fiscal/index.ts';
-import { matchFrom } from '../../../../people/person-record.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import { matchFrom, type Rules } from '../../../../people/person-record.ts';
 import { bilingualError, CliError, EXIT } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { translateHeadings } from '../../../framework/language.ts';

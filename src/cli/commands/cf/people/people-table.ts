@@ -1,7 +1,6 @@
 import { createRowReader, findColumns, missingFields, missingForMatch } from '../../../../people/columns.ts';
-import type { PersonRecord } from '../../../../people/person-record.ts';
+import type { PersonRecord, Rules } from '../../../../people/person-record.ts';
 import type { Row } from '../../../../people/row.ts';
-import type { Rules } from '../../../../people/rules.ts';
 import { bilingualError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';

@@ -1,5 +1,4 @@
-import { type PersonRecord, recordOfJson } from '../../../../people/person-record.ts';
-import type { Rules } from '../../../../people/rules.ts';
+import { type PersonRecord, type Rules, recordOfJson } from '../../../../people/person-record.ts';
 import { bilingualError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { decodeText } from '../../../terminal/source-text.ts';
