@@ -1,6 +1,6 @@
 import type { Language } from '../../../fiscal/index.ts';
+import type { RowProblem } from '../../../people/csv-rows.ts';
 import { PERSON_TEXTS, type PersonTexts } from '../../../people/person-texts.ts';
-import type { RowProblem } from '../../../people/row.ts';
 
 /** A field and the name of its column. */
 type Understood = readonly [field: string, column: string];

@@ -1,5 +1,5 @@
 import type { Language } from '../../../../fiscal/index.ts';
-import type { CellValue, Row, RowProblem } from '../../../../people/row.ts';
+import type { CellValue, Row, RowProblem } from '../../../../people/csv-rows.ts';
 import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
 import { type RowFault, rowFault } from '../people/faults.ts';

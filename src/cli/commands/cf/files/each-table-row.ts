@@ -1,7 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Language } from '../../../../fiscal/index.ts';
-import { createCsvReader, guessDelimiter } from '../../../../people/csv-rows.ts';
-import type { Row } from '../../../../people/row.ts';
+import { createCsvReader, guessDelimiter, type Row } from '../../../../people/csv-rows.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { writeXlsxStream } from 'hucre/xlsx';
-import type { CellValue } from '../../../../people/row.ts';
+import type { CellValue } from '../../../../people/csv-rows.ts';
 
 /** A workbook that is written while its rows arrive. */
 export type WorkbookOutput = {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { HucreError } from 'hucre';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
-import type { CellValue, Row } from '../../../../people/row.ts';
+import type { CellValue, Row } from '../../../../people/csv-rows.ts';
 import { bilingualError, CancelledError } from '../../../errors/cli-error.ts';
 
 /** Rows of a batch. */

@@ -1,11 +1,11 @@
 import { type Language, messages } from '../../../../fiscal/index.ts';
+import type { RowProblem } from '../../../../people/csv-rows.ts';
 import {
   type Generated,
   placeLabel,
   type RecordErrors,
   type Rules,
 } from '../../../../people/person-record.ts';
-import type { RowProblem } from '../../../../people/row.ts';
 import { TEXTS } from '../texts.ts';
 
 /** Describes the errors of a person's fields. */

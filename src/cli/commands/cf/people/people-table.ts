@@ -1,6 +1,6 @@
 import { createRowReader, findColumns, missingFields, missingForMatch } from '../../../../people/columns.ts';
+import type { Row } from '../../../../people/csv-rows.ts';
 import type { PersonRecord, Rules } from '../../../../people/person-record.ts';
-import type { Row } from '../../../../people/row.ts';
 import { bilingualError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
