@@ -5,7 +5,7 @@ import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-serv
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createTokenSigner } from '../platform/livekit/token-signer.ts';
 import { toMessage } from '../platform/log.ts';
-import { type RunningChild, restartWhenEnded } from './binaries/child-process.ts';
+import { type RunningChild, restartWhenEnded, waitForReady } from './binaries/child-process.ts';
 import {
   buildLivekitServer,
   defaultCacheDir,
@@ -16,7 +16,6 @@ import {
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
 import type { ProcessSupervisor } from './process-supervisor.ts';
 import { type DevRedis, livekitRedis, startRedis, toAddress } from './redis.ts';
-import { waitForReady } from './wait-for-ready.ts';
 
 /*
  * The media server of development is the first of these: LIVEKIT_URL; livekit-server on PATH or in the cache; the

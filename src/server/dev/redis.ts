@@ -1,11 +1,10 @@
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { Environment } from '../app/config/environment.ts';
-import type { RunningChild } from './binaries/child-process.ts';
+import { type RunningChild, waitForReady } from './binaries/child-process.ts';
 import { findOnPath, type Program } from './binaries/go-binary.ts';
 import { nextFreePort, withFreePorts } from './free-port.ts';
 import type { ProcessSupervisor } from './process-supervisor.ts';
-import { waitForReady } from './wait-for-ready.ts';
 
 const REDIS_PORT = 6379;
 

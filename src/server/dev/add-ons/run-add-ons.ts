@@ -3,9 +3,13 @@ import { DEV_ADD_ONS, type DevAddOn, type WorkerKind } from '../../../contract/c
 import { type Hint, readHint, readReason } from '../../../contract/hint.ts';
 import type { Environment } from '../../app/config/environment.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Restartable, type RunningChild, restartWhenEnded } from '../binaries/child-process.ts';
+import {
+  type Restartable,
+  type RunningChild,
+  restartWhenEnded,
+  waitForReady,
+} from '../binaries/child-process.ts';
 import type { ProcessSupervisor } from '../process-supervisor.ts';
-import { waitForReady } from '../wait-for-ready.ts';
 
 type AddOnsSettings = {
   readonly addOns: readonly AddOn[];

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hint, HintedError } from '../../../contract/hint.ts';
 import type { Clock } from '../../platform/clock.ts';
 
@@ -143,4 +144,23 @@ function parseProblem(line: string): { readonly detail?: unknown; readonly next?
     // A line of text of another program, or of Node itself.
     return {};
   }
+}
+
+const START_TIMEOUT_MS = 20_000;
+const POLL_INTERVAL_MS = 50;
+
+/** Waits until `isReady` returns true. Throws when the program ends first or is not ready in time. */
+export async function waitForReady(child: RunningChild, isReady: () => Promise<boolean>): Promise<void> {
+  let end: ChildEnd | undefined;
+  void child.ended.then((how) => {
+    end = how;
+  });
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    if (end !== undefined) throw childError(end);
+    if (await isReady()) return;
+    await sleep(POLL_INTERVAL_MS);
+  }
+  await child.close();
+  throw new Error(`${child.name} did not respond within ${START_TIMEOUT_MS / 1000} s.`);
 }
