@@ -7,8 +7,8 @@ import { preview } from 'vite';
 import { loadConfig } from '../src/server/app/config/config.ts';
 import { packageVersion } from '../src/server/app/package-root.ts';
 import { startService } from '../src/server/app/service.ts';
+import { systemClock, systemIds } from '../src/server/platform/clock.ts';
 import { createLog } from '../src/server/platform/pino-log.ts';
-import { systemClock, systemIds } from '../src/server/platform/system.ts';
 import { isUpToDate, ROOT } from './build/output.ts';
 
 /*

@@ -3,7 +3,7 @@ import { REQUIRED, type Setting } from '../src/server/app/config/setting.ts';
 import { SETTINGS } from '../src/server/app/config/settings.ts';
 import { createMetrics, type MetricDescription } from '../src/server/metrics/metrics.ts';
 import { createWorkerMetrics } from '../src/server/metrics/metrics-routes.ts';
-import { systemClock } from '../src/server/platform/system.ts';
+import { systemClock } from '../src/server/platform/clock.ts';
 import { replaceBlock } from './replace-block.ts';
 
 /* `node scripts/generate-docs.ts` writes the tables of docs/settings.md and docs/metrics.md from the settings and the metrics. */

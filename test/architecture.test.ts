@@ -111,10 +111,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   ['src/server/app/config/', ['src/contract/']],
   ['src/server/platform/storage/', ['src/server/platform/', 'src/contract/', 'src/folders/']],
   // Loops, batches and leases are below the database, whose connections use them.
-  [
-    'src/server/platform/jobs/',
-    ['src/server/platform/clock.ts', 'src/server/platform/log.ts', 'src/server/platform/system.ts'],
-  ],
+  ['src/server/platform/jobs/', ['src/server/platform/clock.ts', 'src/server/platform/log.ts']],
   // It knows no capability, not even its types.
   ['src/server/platform/', ['src/contract/']],
   // Row types are the records of the stores' interfaces, so that rows need no mapping. The interfaces contain no code.

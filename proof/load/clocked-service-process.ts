@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { loadConfig } from '../../src/server/app/config/config.ts';
 import { startService } from '../../src/server/app/service.ts';
 import { keepGarbageLow } from '../../src/server/main.ts';
+import { createTimeOrderedIds } from '../../src/server/platform/clock.ts';
 import { createLog } from '../../src/server/platform/pino-log.ts';
-import { createTimeOrderedIds } from '../../src/server/platform/system.ts';
 import { SkippableClock } from '../../test/support/skippable-clock.ts';
 
 /*

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
-import { createTimeOrderedIds } from '../../src/server/platform/system.ts';
+import { createTimeOrderedIds } from '../../src/server/platform/clock.ts';
 import { createFleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import {
   expectedSignatures,

@@ -1,6 +1,6 @@
 import { EgressClient } from 'livekit-server-sdk';
 import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../src/server/platform/clock.ts';
 import {
   expectedSignatures,
   type Received,

@@ -13,7 +13,7 @@ import type { Store } from './app/store.ts';
 import { SEALED_SECRETS } from './app/stored-key.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
 import { findDoubt } from './events/purge.ts';
-import { readDatabaseTime } from './platform/clock.ts';
+import { readDatabaseTime, systemClock } from './platform/clock.ts';
 import { askMediaDifference } from './platform/livekit/media-clock.ts';
 import { createLog } from './platform/pino-log.ts';
 import {
@@ -23,7 +23,6 @@ import {
 } from './platform/secrets/encryption-keys.ts';
 import { reencryptSecrets } from './platform/secrets/key-rotation.ts';
 import type { LoadedTable } from './platform/storage/postgres/load-tables.ts';
-import { systemClock } from './platform/system.ts';
 
 /**
  * Backs up the database of the service on this machine into a new folder. The service may run at the same time.

@@ -24,10 +24,10 @@ import { developmentCredentials } from './dev/credentials.ts';
 import { holdFreePort } from './dev/free-port.ts';
 import { type DevMedia, externalUrl, startMedia } from './dev/media.ts';
 import { openProcessSupervisor, type ProcessSupervisor } from './dev/process-supervisor.ts';
+import { systemClock, systemIds } from './platform/clock.ts';
 import { type Log, type LogFields, toMessage } from './platform/log.ts';
 import { createLog } from './platform/pino-log.ts';
 import { prepareFolder } from './platform/storage/sqlite/file.ts';
-import { systemClock, systemIds } from './platform/system.ts';
 import { checkFfmpeg } from './transcription/audio/ffmpeg-audio.ts';
 import type { WorkerKind } from './transcription/store.ts';
 

@@ -7,10 +7,10 @@ import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
 import { requireKeyOfSecrets } from './app/stored-key.ts';
+import { systemClock, systemIds } from './platform/clock.ts';
 import { createLog } from './platform/pino-log.ts';
 import { checkEncryptionKey } from './platform/secrets/encryption-keys.ts';
 import { checkSqliteFile, requireWritableFolder } from './platform/storage/sqlite/file.ts';
-import { systemClock, systemIds } from './platform/system.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
 
 type ServeOptions = {

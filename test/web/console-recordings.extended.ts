@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RtcClient } from '../../src/client/client.ts';
 import { loadConfig } from '../../src/server/app/config/config.ts';
-import { systemClock, systemIds } from '../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../src/server/platform/clock.ts';
 import { type RunningWorker, startWorker } from '../../src/server/worker.ts';
 import { type MediaFiles, makeMediaFiles } from '../server/transcription/audio/media-files.ts';
 import {

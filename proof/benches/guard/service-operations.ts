@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { check, decode, generate, match, suggestPlaces } from '../../../src/fiscal/index.ts';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemIds } from '../../../src/server/platform/system.ts';
+import { systemIds } from '../../../src/server/platform/clock.ts';
 import {
   chooseServicePort,
   register,

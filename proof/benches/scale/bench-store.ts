@@ -1,7 +1,7 @@
 import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import type { Database } from '../webhooks/stage.ts';
 
 const WEBHOOK_ID = 'whk_bench';

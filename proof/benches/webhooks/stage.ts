@@ -6,13 +6,13 @@ import { openStore, type StoreOptions } from '../../../src/server/app/create-sto
 import { appendEvents } from '../../../src/server/events/append-events.ts';
 import { startFanOut } from '../../../src/server/events/fan-out.ts';
 import type { RoomSession } from '../../../src/server/events/store.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import {
   createSecretBox,
   ENCRYPTION_KEY_BYTES,
 } from '../../../src/server/platform/secrets/encryption-keys.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { startDeliveryDispatcher } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { createAddressGuard } from '../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../../test/support/parts/haproxy.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';

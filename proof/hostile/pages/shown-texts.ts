@@ -3,7 +3,7 @@ import { AccessToken } from 'livekit-server-sdk';
 import type { Page } from 'playwright-core';
 import { openStore } from '../../../src/server/app/create-store.ts';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { createFleet } from '../../../test/server/webhooks/support/instance.ts';
 import { type JoinedParticipant, join as joinRoom } from '../../../test/support/parts/participant.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/server/app/create-store.ts';
-import { systemClock } from '../../../src/server/platform/system.ts';
+import { systemClock } from '../../../src/server/platform/clock.ts';
 import { segment } from '../../server/transcription/support/transcription-stage.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
 import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';

@@ -6,7 +6,7 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LiveStarted } from '../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { type RunningWorker, startWorker } from '../../../src/server/worker.ts';
 import { type MediaFiles, makeMediaFiles } from '../../server/transcription/audio/media-files.ts';
 import {

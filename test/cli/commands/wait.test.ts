@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryList } from '../../../src/contract/deliveries.ts';
 import type { LiveStarted, PostQueued } from '../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { type RunningWorker, startWorker } from '../../../src/server/worker.ts';
 import {
   startTranscriptionStage,

@@ -5,7 +5,7 @@ import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { chooseServicePort, startHookedService } from '../../server/webhooks/support/hooked-service.ts';
 import type { TestService } from '../../support/service.ts';
 import { type Run, type RunOptions, run } from './run.ts';

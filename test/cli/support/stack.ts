@@ -6,7 +6,7 @@ import {
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import type { EmbeddedMediaSettings } from '../../../src/server/media-simulator/settings.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { chooseServicePort } from '../../server/webhooks/support/hooked-service.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors.ts';
 import { createRunOnce } from '../../../src/server/access/run-once.ts';
 import type { Store } from '../../../src/server/app/store.ts';
-import { systemIds } from '../../../src/server/platform/system.ts';
+import { systemIds } from '../../../src/server/platform/clock.ts';
 import { collectingLog, type LogLine } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
 import { startService } from '../../../src/server/app/service.ts';
 import { requireKeyOfSecrets } from '../../../src/server/app/stored-key.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { collectingLog, type LogLine } from '../../support/app.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import type { Registered } from '../webhooks/support/hooked-service.ts';

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { loadConfig } from '../../../src/server/app/config/config.ts';
 import { startService } from '../../../src/server/app/service.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { collectingLog, type LogLine } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freePort } from '../../support/parts/run-part.ts';

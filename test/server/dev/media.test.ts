@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startMedia } from '../../../src/server/dev/media.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 
 it('rtc dev does not build LiveKit without Go, and names what is missing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-dev-media-'));

@@ -13,7 +13,7 @@ import type { ForgottenWords } from '../../../src/contract/words.ts';
 import { openStore } from '../../../src/server/app/create-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { erasePerson } from '../../../src/server/erasure/erase-person.ts';
-import { systemClock } from '../../../src/server/platform/system.ts';
+import { systemClock } from '../../../src/server/platform/clock.ts';
 import { collectingLog } from '../../support/app.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';

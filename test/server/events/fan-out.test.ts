@@ -3,7 +3,7 @@ import type { Store } from '../../../src/server/app/store.ts';
 import { type AppendEventsDeps, appendEvents } from '../../../src/server/events/append-events.ts';
 import { startFanOut } from '../../../src/server/events/fan-out.ts';
 import { MAX_DELIVERIES_PER_COMMIT } from '../../../src/server/events/plan-deliveries.ts';
-import { systemIds } from '../../../src/server/platform/system.ts';
+import { systemIds } from '../../../src/server/platform/clock.ts';
 import { DELIVERY_LEASE_MS, NO_DISPATCHER } from '../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../../../src/server/webhooks/store.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';

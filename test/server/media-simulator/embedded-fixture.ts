@@ -4,12 +4,12 @@ import {
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import type { EmbeddedMediaSettings } from '../../../src/server/media-simulator/settings.ts';
+import { systemIds } from '../../../src/server/platform/clock.ts';
 import {
   createLivekitMediaServer,
   type LivekitMediaServerSettings,
 } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
-import { systemIds } from '../../../src/server/platform/system.ts';
 import type { JoinOptions, MediaServerFixture } from '../platform/livekit/media-server-contract.ts';
 import { startWebhookInbox } from '../platform/livekit/webhook-inbox.ts';
 import { fastClock } from './clocks.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../../src/server/platform/system.ts';
+import { systemClock } from '../../../src/server/platform/clock.ts';
 import { startLivekitFixture } from '../platform/livekit/livekit-fixture.ts';
 import { type MediaServerFixture, unique } from '../platform/livekit/media-server-contract.ts';
 import type { ReceivedWebhook } from '../platform/livekit/webhook-inbox.ts';

@@ -8,7 +8,7 @@ import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { createInstances } from '../../support/instances.ts';
 import { startLivekit } from '../../support/parts/livekit.ts';
 import { join as joinRoom } from '../../support/parts/participant.ts';

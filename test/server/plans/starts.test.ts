@@ -13,8 +13,8 @@ import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { collectingLog } from '../../support/app.ts';
 import { createInstances } from '../../support/instances.ts';
 import { startLivekit } from '../../support/parts/livekit.ts';

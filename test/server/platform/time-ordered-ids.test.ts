@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTimeOrderedIds } from '../../../src/server/platform/system.ts';
+import { createTimeOrderedIds } from '../../../src/server/platform/clock.ts';
 
 describe('a time-ordered id', () => {
   it('is a ULID: the millisecond, then 80 random bits, in base 32', () => {

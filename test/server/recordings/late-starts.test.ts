@@ -6,9 +6,9 @@ import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { systemIds } from '../../../src/server/platform/clock.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
-import { systemIds } from '../../../src/server/platform/system.ts';
 import { readPort } from '../../support/forwarding-server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { fastClock } from '../media-simulator/clocks.ts';

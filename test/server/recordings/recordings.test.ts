@@ -14,9 +14,9 @@ import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { systemIds } from '../../../src/server/platform/clock.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { Egress, MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
-import { systemIds } from '../../../src/server/platform/system.ts';
 import type { Recording } from '../../../src/server/recordings/store.ts';
 import { collectingLog } from '../../support/app.ts';
 import { startTestService, type TestService } from '../../support/service.ts';

@@ -8,7 +8,7 @@ import type { RoomList } from '../../../src/contract/rooms.ts';
 import type { Token } from '../../../src/contract/tokens.ts';
 import type { Admission, AdmittedList, AdmittedPerson, WaitingList } from '../../../src/contract/waiting.ts';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { createInstances } from '../../support/instances.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { join } from '../../support/parts/participant.ts';

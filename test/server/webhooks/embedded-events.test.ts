@@ -10,8 +10,8 @@ import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
 } from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import type { TestService } from '../../support/service.ts';
 import { chooseServicePort, register, startHookedService } from './support/hooked-service.ts';
 import { ABSENT_MEDIA } from './support/media-webhook.ts';

@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import { RtcClient } from '../../../src/client/client.ts';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
 import { openStore } from '../../../src/server/app/create-store.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { startWorker } from '../../../src/server/worker.ts';
 import { type Stack, startStack } from '../../cli/support/stack.ts';
 import { makeMediaFiles } from '../../server/transcription/audio/media-files.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../clock.ts';
-import { systemClock } from '../system.ts';
+import { type Clock, systemClock } from '../clock.ts';
 
 export type BatcherOptions<Item> = {
   /** Maximum items of one batch. */

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import { basename, join, parse } from 'node:path';
 import { HintedError } from '../../../contract/hint.ts';
 import { makeFolder } from '../../../folders/make-folder.ts';
-import { systemClock } from '../../platform/system.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { tryModelInProcess } from '../engines/check-models.ts';
 import { readSherpaModel } from '../engines/sherpa-model.ts';
 import { CATALOGUE, findModel, MOONSHINE_BYTES } from './catalogue.ts';

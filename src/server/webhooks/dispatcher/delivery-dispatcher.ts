@@ -1,10 +1,9 @@
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 import { Batcher } from '../../platform/jobs/batcher.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SecretBox } from '../../platform/secrets/encryption-keys.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
-import { systemClock } from '../../platform/system.ts';
 import type { Delivery, DeliveryJob, DeliveryOutcome, DeliveryStore, WebhookStore } from '../store.ts';
 import {
   type AttemptDeps,

@@ -7,7 +7,7 @@ import {
   chooseAddOns,
   startAddOns,
 } from '../../../../src/server/dev/add-ons/run-add-ons.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 
 const HINT = { text: 'install it' };
 

@@ -11,12 +11,12 @@ import {
 } from '../../../../src/server/media-events/record-media-events.ts';
 import type { MediaEventStores } from '../../../../src/server/media-events/stores.ts';
 import type { WaitingDeps } from '../../../../src/server/plans/waiting.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import type {
   MediaEvent,
   MediaEventParticipant,
 } from '../../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { createFindPlan, listSubjects } from '../../../../src/server/rooms/plans/plans.ts';
 import type { RoomKey } from '../../../../src/server/rooms/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { AccessToken, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 import type {
   JoinRequest,
   RoomAudioSubscriber,
@@ -13,7 +14,6 @@ import type {
 import { listenToRoom, loadRoomSdk } from '../../../../src/server/platform/livekit/room-audio-child.ts';
 import { createRoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio-subscriber.ts';
 import { createTokenSigner } from '../../../../src/server/platform/livekit/token-signer.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { openApiTools, runProgram } from '../../../support/parts/openapi-tools.ts';
 import { type Stage, startStage } from '../../recordings/support/stage.ts';

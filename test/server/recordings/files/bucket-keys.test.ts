@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 import type { ObjectStorage } from '../../../../src/server/recordings/files/bucket-files.ts';
 import { createRecordingFiles } from '../../../../src/server/recordings/files/create-recording-files.ts';
 import { createRecordingStorage } from '../../../../src/server/recordings/files/create-recording-storage.ts';

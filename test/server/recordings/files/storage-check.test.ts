@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SelfCheckList } from '../../../../src/contract/self-check.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 import { createRecordingStorage } from '../../../../src/server/recordings/files/create-recording-storage.ts';
 import { readPort } from '../../../support/forwarding-server.ts';
 import { freePort } from '../../../support/parts/run-part.ts';

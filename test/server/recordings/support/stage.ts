@@ -9,8 +9,8 @@ import {
   startEmbeddedMediaServer,
 } from '../../../../src/server/media-simulator/embedded-media-server.ts';
 import type { EmbeddedMediaSettings } from '../../../../src/server/media-simulator/settings.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import { createLivekitMediaServer } from '../../../../src/server/platform/livekit/livekit-media-server.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../../support/service.ts';
 import { signatureHeaders } from '../../../support/sign.ts';
 

@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
-import type { Clock } from '../../../../src/server/platform/clock.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { type Clock, systemClock } from '../../../../src/server/platform/clock.ts';
 import { createRecordingFiles } from '../../../../src/server/recordings/files/create-recording-files.ts';
 import type { RecordingFiles } from '../../../../src/server/recordings/files/recording-files.ts';
 import {

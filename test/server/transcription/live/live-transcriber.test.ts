@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import type { RoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import {
   type LiveTranscriber,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { systemIds } from '../../../../src/server/platform/system.ts';
+import { systemIds } from '../../../../src/server/platform/clock.ts';
 import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import {
   type LiveTranscriber,

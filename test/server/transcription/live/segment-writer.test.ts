@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 import { SegmentWriter } from '../../../../src/server/transcription/live/transcribe-room.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import type { AudioTrack, RoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
 import {

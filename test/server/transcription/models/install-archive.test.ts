@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
 import type { CatalogueModel } from '../../../../src/server/transcription/models/catalogue.ts';
 import { installArchive } from '../../../../src/server/transcription/models/install-archive.ts';

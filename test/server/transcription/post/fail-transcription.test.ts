@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { systemIds } from '../../../../src/server/platform/system.ts';
+import { systemIds } from '../../../../src/server/platform/clock.ts';
 import { TranscriptionError } from '../../../../src/server/transcription/audio/ffmpeg-audio.ts';
 import { failTranscription } from '../../../../src/server/transcription/post/post-transcriber.ts';
 import type { Transcription } from '../../../../src/server/transcription/store.ts';

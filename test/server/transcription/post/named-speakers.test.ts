@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Recording } from '../../../../src/contract/recordings.ts';
 import type { PostQueued, PostTranscriptionDetail } from '../../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { createSoundBox } from '../../../../src/server/transcription/turns/sound-box.ts';
 import type { DetectedTurn } from '../../../../src/server/transcription/turns/store.ts';

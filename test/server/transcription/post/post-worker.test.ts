@@ -12,8 +12,7 @@ import type {
   PostTranscriptionList,
 } from '../../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
-import type { Clock } from '../../../../src/server/platform/clock.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { type Clock, systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import type { SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PostTranscriptionDetail } from '../../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';

@@ -14,7 +14,7 @@ import type {
 } from '../../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import type { Speech } from '../../../../src/server/app/open-speech.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import { createLog } from '../../../../src/server/platform/pino-log.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { startWorker } from '../../../../src/server/worker.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Problem } from '../../../../src/contract/problem.ts';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 import type { FailedModel, StoredSegment, WorkerKind } from '../../../../src/server/transcription/store.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { type Stage, startStage } from '../../recordings/support/stage.ts';

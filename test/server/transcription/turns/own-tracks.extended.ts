@@ -5,7 +5,7 @@ import { AccessToken } from 'livekit-server-sdk';
 import { expect, it, vi } from 'vitest';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import { openStore } from '../../../../src/server/app/create-store.ts';
-import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/clock.ts';
 import { startWorker } from '../../../../src/server/worker.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';

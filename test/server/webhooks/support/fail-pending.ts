@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openStore } from '../../../../src/server/app/create-store.ts';
-import { systemClock } from '../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../src/server/platform/clock.ts';
 
 /** Does what five and a half minutes of retries do: every delivery that waits for a retry fails. */
 export async function failPending(dataDir: string): Promise<number> {

@@ -12,7 +12,7 @@ import type { LiveStarted, PostQueued } from '../../../../../src/contract/transc
 import type { Webhook } from '../../../../../src/contract/webhooks.ts';
 import { openStore } from '../../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../../src/server/app/store.ts';
-import { systemClock } from '../../../../../src/server/platform/system.ts';
+import { systemClock } from '../../../../../src/server/platform/clock.ts';
 import { collectingLog } from '../../../../support/app.ts';
 import { type Stage, startStage } from '../../../recordings/support/stage.ts';
 import { segment } from '../../../transcription/support/transcription-stage.ts';

@@ -8,10 +8,9 @@ import type { Store } from '../../../../../src/server/app/store.ts';
 import { type AppendEventsDeps, appendEvents } from '../../../../../src/server/events/append-events.ts';
 import type { DomainEvent } from '../../../../../src/server/events/event-payload.ts';
 import { startFanOut } from '../../../../../src/server/events/fan-out.ts';
-import type { Clock } from '../../../../../src/server/platform/clock.ts';
+import { type Clock, systemClock, systemIds } from '../../../../../src/server/platform/clock.ts';
 import { ROOT_CALLER } from '../../../../../src/server/platform/http/route.ts';
 import { createSecretBox } from '../../../../../src/server/platform/secrets/encryption-keys.ts';
-import { systemClock, systemIds } from '../../../../../src/server/platform/system.ts';
 import {
   type ClosableDispatcher,
   startDeliveryDispatcher,
