@@ -1,8 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { AuditResult, Scope } from '../../contract/choices.ts';
 import type { OwnLimits } from '../../contract/keys.ts';
-import { withinRooms } from '../platform/storage/room-prefixes.ts';
-import { columnList } from '../platform/storage/statements.ts';
+import { columnList, withinRooms } from '../platform/storage/statements.ts';
 import type { ApiKeyRow, AuditRow, Connection, Tables } from '../schema/tables.ts';
 import type {
   ApiKey,

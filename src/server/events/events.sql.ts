@@ -2,8 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { beginsWith, withinRooms } from '../platform/storage/room-prefixes.ts';
-import { columnList, sanitizeText } from '../platform/storage/statements.ts';
+import { beginsWith, columnList, sanitizeText, withinRooms } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import {
   type InsertedDelivery,

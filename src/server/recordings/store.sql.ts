@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import { withinRooms } from '../platform/storage/room-prefixes.ts';
+import { withinRooms } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
 import type {

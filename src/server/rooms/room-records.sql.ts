@@ -1,7 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { RowColumns, SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { beginsWith } from '../platform/storage/room-prefixes.ts';
-import { columnList, sanitizeText } from '../platform/storage/statements.ts';
+import { beginsWith, columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import type { ClosedQuery, RoomRecord, RoomRecordStore } from './store.ts';
 

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import { withinRooms } from '../platform/storage/room-prefixes.ts';
-import { sanitizeText } from '../platform/storage/statements.ts';
+import { sanitizeText, withinRooms } from '../platform/storage/statements.ts';
 import type { Connection, Tables, TranscriptionRow } from '../schema/tables.ts';
 import { claimMethods, liveEndMethods, toRow, toTranscription } from './claims.sql.ts';
 import { segmentMethods } from './segments.sql.ts';

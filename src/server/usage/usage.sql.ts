@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { isProbeRoom } from '../../contract/names.ts';
 import type { RowColumns } from '../platform/storage/engine.ts';
-import { beginsWith } from '../platform/storage/room-prefixes.ts';
-import { columnList, sanitizeText } from '../platform/storage/statements.ts';
+import { beginsWith, columnList, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import { DAY_MS } from './spans.ts';
 import {

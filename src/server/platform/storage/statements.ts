@@ -1,4 +1,6 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import type { RoomPrefixes } from '../../../contract/keys.ts';
+import type { SqlDialect } from './engine.ts';
 
 /**
  * The names of columns as a list for a statement. They come from the code, never from a request. The list is one piece of
@@ -39,4 +41,57 @@ async function rollBack<Tables>(db: Transaction<Tables>): Promise<void> {
   } catch {
     // The database has ended the whole transaction (full disk, lost connection). The caller gets the original error.
   }
+}
+
+/*
+ * A key for a part of the rooms sees what belongs to rooms whose names begin with one of its prefixes. A list for such a key
+ * filters in its query, and what the query costs does not depend on how much others have stored.
+ */
+
+/** The ranges of names that begin so, so that an index is used. U+10FFFF is no character, and is sorted last. */
+export function beginsWith(column: RawBuilder<unknown>, prefixes: RoomPrefixes): RawBuilder<boolean> {
+  const ranges = prefixes.map(
+    (prefix) => sql`(${column} >= ${prefix} and ${column} < ${`${prefix}\u{10FFFF}`})`,
+  );
+  return sql<boolean>`(${sql.join(ranges, sql` or `)})`;
+}
+
+/** The parts of a table that a list reads: its name, its key, and its column with the names of rooms. */
+type ListedTable = {
+  readonly table: string;
+  readonly key: string;
+  readonly room: string;
+  /** Another condition of the list, if the index of rooms has its column. */
+  readonly also?: RawBuilder<boolean> | undefined;
+};
+
+/**
+ * Up to so many rows of a key are found by their room, then sorted. A key with more owns such a share of the table that a walk
+ * through the index of times soon meets its rows.
+ */
+const MOST_SORTED = 5_000;
+
+/**
+ * Returns the condition of a list that is ordered by time. The rows of a key with few are found by the index of rooms. Those
+ * of a key with many are met soon on the way through the index of times.
+ */
+export async function withinRooms<Tables>(
+  { db, dialect }: { readonly db: Kysely<Tables>; readonly dialect: SqlDialect },
+  { table, key, room, also }: ListedTable,
+  prefixes: RoomPrefixes,
+): Promise<{ readonly condition: RawBuilder<boolean>; readonly isFew: boolean }> {
+  const ofRooms = beginsWith(sql.ref(room), prefixes);
+  const isWithin = also === undefined ? ofRooms : sql`${ofRooms} and ${also}`;
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (
+      select 1 from ${sql.table(table)} where ${isWithin} limit ${MOST_SORTED + 1}
+    ) as found`.execute(db);
+  if (Number(rows[0]?.count) > MOST_SORTED) {
+    // The sign keeps SQLite, which has no figures about the names, from the index of rooms.
+    const column = dialect.engine === 'SQLite' ? sql`+${sql.ref(room)}` : sql.ref(room);
+    return { condition: beginsWith(column, prefixes), isFew: false };
+  }
+  const own = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${isWithin}`;
+  const isOwn = dialect.engine === 'SQLite' ? sql`in (${own})` : sql`= any(array(${own}))`;
+  return { condition: sql<boolean>`${sql.ref(key)} ${isOwn}`, isFew: true };
 }

@@ -1,7 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type KeyQuota, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
-import { beginsWith } from '../../platform/storage/room-prefixes.ts';
-import { columnList } from '../../platform/storage/statements.ts';
+import { beginsWith, columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
 import type { Block, BlockQuery, BlockStore, BlockSubject, BlocksQuery } from '../store.ts';

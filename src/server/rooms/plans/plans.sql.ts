@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RoomPrefixes } from '../../../contract/keys.ts';
-import { beginsWith } from '../../platform/storage/room-prefixes.ts';
-import { columnList } from '../../platform/storage/statements.ts';
+import { beginsWith, columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
 import type {
