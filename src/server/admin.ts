@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { ServiceError } from '../contract/errors.ts';
-import { type Backup, createBackup, exists } from './app/backup/create-backup.ts';
-import { DATABASE_FILE } from './app/backup/manifest.ts';
+import { type Backup, createBackup, DATABASE_FILE, exists } from './app/backup/create-backup.ts';
 import { migrateToPostgres } from './app/backup/migrate-to-postgres.ts';
 import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts';
 import { parseEncryptionKeys } from './app/config/config.ts';

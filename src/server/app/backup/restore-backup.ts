@@ -8,8 +8,7 @@ import {
 } from '../../platform/storage/sqlite/backup-file.ts';
 import { checkSqliteFile, prepareFolder } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
-import { exists, flush } from './create-backup.ts';
-import { DATABASE_FILE, KEY_FILE, type Manifest, readManifest } from './manifest.ts';
+import { DATABASE_FILE, exists, flush, KEY_FILE, type Manifest, readManifest } from './create-backup.ts';
 
 export type Restoration = {
   readonly createdAt: string;
