@@ -1,8 +1,14 @@
 import { join, resolve } from 'node:path';
 import { ServiceError } from '../contract/errors.ts';
-import { type Backup, createBackup, DATABASE_FILE, exists } from './app/backup/create-backup.ts';
+import {
+  type Backup,
+  createBackup,
+  DATABASE_FILE,
+  exists,
+  type Restoration,
+  restoreBackup,
+} from './app/backup/backup.ts';
 import { migrateToPostgres } from './app/backup/migrate-to-postgres.ts';
-import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts';
 import { parseEncryptionKeys } from './app/config/config.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
 import { DEFAULT_DATA_DIR, SETTINGS } from './app/config/settings.ts';

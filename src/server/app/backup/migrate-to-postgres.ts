@@ -10,7 +10,7 @@ import { holdSqliteFile, readTables } from '../../platform/storage/sqlite/backup
 import { checkSqliteFile } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
 import { openStore } from '../create-store.ts';
-import { DATABASE_FILE, exists, flush } from './create-backup.ts';
+import { DATABASE_FILE, exists, flush } from './backup.ts';
 
 export type MigrationSource = { readonly dataDir: string; readonly clock: Clock; readonly log: Log };
 

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBackup } from '../../../../src/server/app/backup/create-backup.ts';
-import { restoreBackup } from '../../../../src/server/app/backup/restore-backup.ts';
+import { createBackup, restoreBackup } from '../../../../src/server/app/backup/backup.ts';
 import { newRecording } from '../../platform/storage/store-contract.ts';
 import { open } from '../../platform/storage/test-databases.ts';
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { EventList } from '../../../../src/contract/events.ts';
-import { createBackup } from '../../../../src/server/app/backup/create-backup.ts';
-import { restoreBackup } from '../../../../src/server/app/backup/restore-backup.ts';
+import { createBackup, restoreBackup } from '../../../../src/server/app/backup/backup.ts';
 import { createFleet, type Fleet, type FleetInstance } from '../../webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../webhooks/support/media-webhook.ts';
 

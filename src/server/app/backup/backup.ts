@@ -1,15 +1,36 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
-import { copySqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
-import { checkSqliteFile } from '../../platform/storage/sqlite/file.ts';
+import {
+  copySqliteFile,
+  holdSqliteFile,
+  requireMigrationTable,
+  requireOwnSchema,
+} from '../../platform/storage/sqlite/backup-file.ts';
+import { checkSqliteFile, prepareFolder } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
 
-export type BackupSource = {
+export const DATABASE_FILE = 'rtc.sqlite';
+const KEY_FILE = 'encryption.key';
+const MANIFEST_FILE = 'backup.json';
+
+/** Contents of a backup. The manifest is written last: a folder without one is an incomplete backup. */
+type Manifest = {
+  readonly format: 1;
+  /** Version of the service that made the backup. */
+  readonly version: string;
+  readonly createdAt: string;
+  /** Whether the key of the webhook secrets is in a file of the backup, or in the setting ENCRYPTION_KEY. */
+  readonly key: 'file' | 'setting';
+  /** SHA-256 in hex, by file name. */
+  readonly files: Readonly<Record<string, string>>;
+};
+
+type BackupSource = {
   readonly dataDir: string;
   /** Whether ENCRYPTION_KEY is set, so that there is no key file to back up. */
   readonly hasKeySetting: boolean;
@@ -105,21 +126,96 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-export const DATABASE_FILE = 'rtc.sqlite';
-export const KEY_FILE = 'encryption.key';
-const MANIFEST_FILE = 'backup.json';
-
-/** Contents of a backup. The manifest is written last: a folder without one is an incomplete backup. */
-export type Manifest = {
-  readonly format: 1;
-  /** Version of the service that made the backup. */
-  readonly version: string;
+export type Restoration = {
   readonly createdAt: string;
-  /** Whether the key of the webhook secrets is in a file of the backup, or in the setting ENCRYPTION_KEY. */
-  readonly key: 'file' | 'setting';
-  /** SHA-256 in hex, by file name. */
-  readonly files: Readonly<Record<string, string>>;
+  readonly key: Manifest['key'];
+  /** Existing files that were renamed, by their new names. */
+  readonly keptAside: readonly string[];
 };
+
+/**
+ * Replaces the database by a backup. Nothing is deleted: existing files are renamed. Everything is checked before anything
+ * is changed.
+ *
+ * @throws ServiceError conflict when a service or a worker has the database open, invalid-request when the backup is
+ *   incomplete or its schema is foreign, and storage-unavailable when it is damaged or of a newer version.
+ */
+export async function restoreBackup(
+  { dataDir, now }: { readonly dataDir: string; readonly now: number },
+  backup: string,
+): Promise<Restoration> {
+  const folder = resolve(backup);
+  const manifest = await readManifest(folder);
+  await prepareFolder(dataDir);
+  const database = join(dataDir, DATABASE_FILE);
+  const arriving = `${database}.restoring`;
+  await rm(arriving, { force: true });
+  await copyPrivately(join(folder, DATABASE_FILE), arriving);
+  try {
+    requireMigrationTable(arriving);
+    await checkSqliteFile(arriving, MIGRATIONS);
+    await requireOwnSchema(arriving, MIGRATIONS);
+    const held = (await exists(database)) ? holdSqliteFile(database) : undefined;
+    try {
+      const keptAside = await exchange({ folder, dataDir, suffix: toSuffix(now), manifest, arriving });
+      return { createdAt: manifest.createdAt, key: manifest.key, keptAside };
+    } finally {
+      held?.release();
+    }
+  } finally {
+    await rm(arriving, { force: true });
+  }
+}
+
+type Exchange = {
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly suffix: string;
+  readonly manifest: Manifest;
+  readonly arriving: string;
+};
+
+async function exchange({
+  folder,
+  dataDir,
+  suffix,
+  manifest,
+  arriving,
+}: Exchange): Promise<readonly string[]> {
+  const keptAside: string[] = [];
+  const keepAside = async (name: string): Promise<void> => {
+    const path = join(dataDir, name);
+    if (!(await exists(path))) return;
+    await rename(path, path + suffix);
+    keptAside.push(path + suffix);
+  };
+  const hasOwnKey = manifest.key === 'file';
+  const isSameKey = hasOwnKey && (await isSame(join(folder, KEY_FILE), join(dataDir, KEY_FILE)));
+  // SQLite would take an existing log for that of the restored file.
+  for (const suffix of ['', '-wal', '-shm', '-journal']) await keepAside(DATABASE_FILE + suffix);
+  if (hasOwnKey && !isSameKey) {
+    await keepAside(KEY_FILE);
+    await copyPrivately(join(folder, KEY_FILE), join(dataDir, KEY_FILE));
+  }
+  await rename(arriving, join(dataDir, DATABASE_FILE));
+  await flush(dataDir);
+  return keptAside;
+}
+
+async function copyPrivately(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  await chmod(to, 0o600);
+  await flush(to);
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  if (!(await exists(other))) return false;
+  return (await readFile(one)).equals(await readFile(other));
+}
+
+function toSuffix(now: number): string {
+  return `.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+}
 
 async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
@@ -132,7 +228,7 @@ async function hashFile(path: string): Promise<string> {
  *
  * @throws ServiceError invalid-request that names the file.
  */
-export async function readManifest(folder: string): Promise<Manifest> {
+async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, MANIFEST_FILE);
   const manifest = parseManifest(await readManifestText(path), path);
   const names = manifest.key === 'file' ? [DATABASE_FILE, KEY_FILE] : [DATABASE_FILE];
