@@ -1,4 +1,4 @@
-import { limitConfidence } from '../engines/recognise-with-retry.ts';
+import { limitConfidence } from '../engines/recognise-speech.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
 import type { LiveOptions, StoredWord } from '../store.ts';
 

@@ -3,8 +3,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Recording } from '../../recordings/store.ts';
 import { type RecordingAudio, TranscriptionError } from '../audio/ffmpeg-audio.ts';
 import { splitSegment } from '../audio/split-segment.ts';
-import { halve, type RecognisedSegment } from '../engines/recognise-speech.ts';
-import { recogniseWithRetry } from '../engines/recognise-with-retry.ts';
+import { halve, type RecognisedSegment, recogniseWithRetry } from '../engines/recognise-speech.ts';
 import { placeWords } from '../engines/sherpa-engine.ts';
 import {
   chooseLanguage,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitConfidence } from '../../../../src/server/transcription/engines/recognise-with-retry.ts';
+import { limitConfidence } from '../../../../src/server/transcription/engines/recognise-speech.ts';
 
 const heard = (text: string, confidence: number | null = null) => ({ text, confidence });
 

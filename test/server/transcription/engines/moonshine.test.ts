@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
 import { createDetectorFactory } from '../../../../src/server/transcription/audio/voice-activity.ts';
-import { recogniseWithRetry } from '../../../../src/server/transcription/engines/recognise-with-retry.ts';
+import { recogniseWithRetry } from '../../../../src/server/transcription/engines/recognise-speech.ts';
 import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.ts';
 import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
 import { SAMPLE_RATE, type VoicedSegment } from '../../../../src/server/transcription/engines/speech.ts';

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../src/contract/errors.ts';
 import {
   type RetryPolicy,
   recogniseWithRetry,
-} from '../../../../src/server/transcription/engines/recognise-with-retry.ts';
+} from '../../../../src/server/transcription/engines/recognise-speech.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
