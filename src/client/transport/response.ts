@@ -1,5 +1,5 @@
 import { isOwnType } from '../../contract/errors.ts';
-import { isUntrustedCertificate } from '../../contract/tls-errors.ts';
+import { isUntrustedCertificate } from '../../contract/http-responses.ts';
 import type { ServiceResponse } from '../client-options.ts';
 import { type ClientErrorCode, codeOfProblem, type Hint, isProblem, RtcError } from '../rtc-error.ts';
 import type { HttpResponse } from './fetch-exchange.ts';

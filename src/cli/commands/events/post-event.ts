@@ -1,8 +1,13 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { decodeBody } from '../../../contract/decode-body.ts';
 import type { Event } from '../../../contract/events.ts';
-import { acceptContinue, describeRedirect, isRedirect } from '../../../contract/http-responses.ts';
-import { isTlsError, isUntrustedCertificate } from '../../../contract/tls-errors.ts';
+import {
+  acceptContinue,
+  describeRedirect,
+  isRedirect,
+  isTlsError,
+  isUntrustedCertificate,
+} from '../../../contract/http-responses.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
 import {
   STANDARD_SIGNATURE_HEADER,

@@ -3,8 +3,13 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { decodeBody } from '../../../contract/decode-body.ts';
-import { acceptContinue, describeRedirect, isRedirect } from '../../../contract/http-responses.ts';
-import { isTlsError, isUntrustedCertificate } from '../../../contract/tls-errors.ts';
+import {
+  acceptContinue,
+  describeRedirect,
+  isRedirect,
+  isTlsError,
+  isUntrustedCertificate,
+} from '../../../contract/http-responses.ts';
 import { codeOfError, readMembers } from '../../../contract/unknown-value.ts';
 import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
