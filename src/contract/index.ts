@@ -23,7 +23,6 @@ export * from './self-check.ts';
 export * from './sessions.ts';
 export * from './signing.ts';
 export * from './tokens.ts';
-export * from './transcript-queries.ts';
 export * from './transcription.ts';
 export * from './usage.ts';
 export * from './vocabulary.ts';

@@ -11,8 +11,7 @@ import {
 import { instantSchema, roomNameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { RecordingSettingsSchema } from './recordings.ts';
-import { LANGUAGE_PATTERN } from './transcript-queries.ts';
-import { LiveStartSchema } from './transcription.ts';
+import { LANGUAGE_PATTERN, LiveStartSchema } from './transcription.ts';
 import { termsSchema } from './vocabulary.ts';
 
 /** LiveKit stores its time-outs as uint32. */

@@ -1,5 +1,4 @@
 import type { TranscriptFormat } from '../../contract/choices.ts';
-import type { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
 import type {
   LiveListQuery,
   LiveStart,
@@ -15,6 +14,8 @@ import type {
   PostTranscriptionList,
   Segment,
   SpeakerUpdate,
+  TranscriptionListQuery,
+  TranscriptSearchQuery,
 } from '../../contract/transcription.ts';
 import type { Vocabulary as WireVocabulary } from '../../contract/vocabulary.ts';
 import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';

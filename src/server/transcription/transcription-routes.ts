@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import { RecordingParams } from '../../contract/recordings.ts';
 import { RoomParams } from '../../contract/rooms.ts';
-import { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
 import {
   DEFAULT_LANGUAGE,
   LiveTranscriptionSchema,
@@ -13,8 +12,10 @@ import {
   PostTranscriptionDetailSchema,
   PostTranscriptionListSchema,
   SpeakerUpdateSchema,
+  TranscriptionListQuery,
   TranscriptionParams,
   TranscriptionQuery,
+  TranscriptSearchQuery,
 } from '../../contract/transcription.ts';
 import { VocabularySchema } from '../../contract/vocabulary.ts';
 import { type TranscriptHit, type TranscriptHitList, TranscriptHitListSchema } from '../../contract/words.ts';
