@@ -17,7 +17,6 @@ export * from './plans.ts';
 export * from './problem.ts';
 export * from './read-service-data.ts';
 export * from './recordings.ts';
-export * from './room-data.ts';
 export * from './rooms.ts';
 export * from './self-check.ts';
 export * from './sessions.ts';

@@ -15,13 +15,14 @@ import type {
   RoomMuted,
 } from '../../contract/participants.ts';
 import type { Plan, PlanList, PlanListQuery, PlanPut } from '../../contract/plans.ts';
-import type { RoomData, RoomDataSent } from '../../contract/room-data.ts';
 import type {
   ClosedRoom,
   ClosedRoomList,
   ClosedRoomListQuery,
   Room,
   RoomCreate,
+  RoomData,
+  RoomDataSent,
   RoomList,
   RoomListQuery,
   RoomPatch,

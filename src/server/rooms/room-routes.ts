@@ -1,17 +1,15 @@
 import { ServiceError } from '../../contract/errors.ts';
 import {
+  ClosedRoomListQuery,
+  ClosedRoomListSchema,
   MAX_LOSSY_DATA_BYTES,
   MAX_RELIABLE_DATA_BYTES,
+  type Room,
+  RoomCreateSchema,
   type RoomData,
   RoomDataSchema,
   type RoomDataSent,
   RoomDataSentSchema,
-} from '../../contract/room-data.ts';
-import {
-  ClosedRoomListQuery,
-  ClosedRoomListSchema,
-  type Room,
-  RoomCreateSchema,
   RoomDeleteQuery,
   RoomListQuery,
   RoomListSchema,

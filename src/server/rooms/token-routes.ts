@@ -2,7 +2,7 @@ import { ROLES } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Hint } from '../../contract/hint.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
-import { MAX_RELIABLE_DATA_BYTES } from '../../contract/room-data.ts';
+import { MAX_RELIABLE_DATA_BYTES } from '../../contract/rooms.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { type Token, type TokenRequest, TokenRequestSchema, TokenSchema } from '../../contract/tokens.ts';
 import { MOST_WAITING } from '../../contract/waiting.ts';

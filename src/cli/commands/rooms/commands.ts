@@ -1,8 +1,7 @@
 import { plural } from '../../../contract/amounts.ts';
 import { TRACK_SOURCES } from '../../../contract/choices.ts';
 import type { RoomMute, RoomMuted } from '../../../contract/participants.ts';
-import type { RoomData, RoomDataSent } from '../../../contract/room-data.ts';
-import type { Room, RoomCreate } from '../../../contract/rooms.ts';
+import type { Room, RoomCreate, RoomData, RoomDataSent } from '../../../contract/rooms.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
