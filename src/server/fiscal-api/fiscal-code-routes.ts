@@ -49,14 +49,17 @@ import {
 import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import {
+  chooseLanguage,
   describeFiscalError,
   FISCAL_CODE_ROUTE,
+  FISCAL_TEXTS,
   fiscalError,
   fiscalErrorResponse,
+  INVALID_CODE,
   isCalendarDay,
+  languageHeaders,
   noSuchDate,
 } from './fiscal-errors.ts';
-import { chooseLanguage, FISCAL_TEXTS, INVALID_CODE, languageHeaders } from './fiscal-texts.ts';
 import { belfioreCode } from './place-responses.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };

@@ -3,8 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { findPlace, type Language } from '../../fiscal/index.ts';
 import type { RouteResponse, SuccessResponse } from '../platform/http/route.ts';
-import { FISCAL_ERROR_FORMAT, fiscalErrorResponse } from './fiscal-errors.ts';
-import { FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
+import { FISCAL_ERROR_FORMAT, FISCAL_TEXTS, fiscalErrorResponse, languageHeaders } from './fiscal-errors.ts';
 
 /** Properties that the routes about places share. */
 export const PLACE_ROUTE = {

@@ -32,13 +32,15 @@ import {
 } from '../../fiscal/index.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import {
+  chooseLanguage,
   describeFiscalError,
+  FISCAL_TEXTS,
   fiscalError,
   fiscalErrorResponse,
   isCalendarDay,
+  languageHeaders,
   noSuchDate,
 } from './fiscal-errors.ts';
-import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
 import {
   belfioreCode,
   lastingResponse,
