@@ -185,6 +185,14 @@ export function periodResponse(place: Period, belfiore: string): PlacePeriod {
   };
 }
 
+/** Returns whether the name was in force on the day. Without dates it may have been. */
+export function isInForceOn(
+  { validFrom, validTo }: Pick<Period, 'validFrom' | 'validTo'>,
+  date: string,
+): boolean {
+  return (validFrom === null || validFrom <= date) && (validTo === null || date <= validTo);
+}
+
 type IstatProvince = { readonly abbreviation: string; readonly name: string; readonly validFrom: string };
 
 /** Returns the province of ISTAT in the form of the API. */

@@ -1,6 +1,10 @@
 import type { FiscalError } from '../../contract/fiscal-codes.ts';
-import { istatProvinceResponse, periodResponse, placeResponse } from '../../contract/fiscal-responses.ts';
-import { isInForceOn } from '../../contract/listed-places.ts';
+import {
+  isInForceOn,
+  istatProvinceResponse,
+  periodResponse,
+  placeResponse,
+} from '../../contract/fiscal-responses.ts';
 import {
   CapsQuery,
   CapsResponseSchema,

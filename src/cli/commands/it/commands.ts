@@ -1,5 +1,4 @@
-import { istatProvinceResponse, periodResponse } from '../../../contract/fiscal-responses.ts';
-import { isInForceOn } from '../../../contract/listed-places.ts';
+import { isInForceOn, istatProvinceResponse, periodResponse } from '../../../contract/fiscal-responses.ts';
 import { nearest } from '../../../contract/nearest.ts';
 import type { PlacePeriod } from '../../../contract/places.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
