@@ -27,8 +27,7 @@ import {
   runAtCommit,
 } from './connection.ts';
 import { type AskWitness, startDatabaseClock } from './database-clock.ts';
-import { isOutOfConnections, translatePostgresError } from './errors.ts';
-import { explainStart } from './start.ts';
+import { explainStart, isOutOfConnections, translatePostgresError } from './errors.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
 const DEFAULT_POOL_SIZE = 10;

@@ -1,8 +1,7 @@
 import { Client, DatabaseError, types } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { type PlainRow, RowDigest } from '../row-digest.ts';
-import { translatePostgresError } from './errors.ts';
-import { explainStart } from './start.ts';
+import { explainStart, translatePostgresError } from './errors.ts';
 
 /** Rows of one statement, each column of which is one parameter. */
 const ROWS_AT_ONCE = 1_000;
