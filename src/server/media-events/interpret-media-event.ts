@@ -230,7 +230,7 @@ async function changeTrack(
   return [trackEvent(type, publisher, { ...change, isUntold: untoldUntil != null })];
 }
 
-/** Returns whether the stream was rejected: it never entered its room, and no ingress_started was sent for it. */
+/** Returns whether the stream was refused: it never entered its room, and no ingress_started was sent for it. */
 function isRefusedStream({ type, room }: MediaEvent): boolean {
   return type === 'ingress_ended' && room !== undefined && room.sid === '';
 }

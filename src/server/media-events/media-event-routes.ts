@@ -31,7 +31,7 @@ export type MediaEventDeps = {
 
 /**
  * An event contains the metadata of the room and of a participant, 512 KiB each, which JSON may make six times as long. An
- * event that is rejected for its size would be lost.
+ * event that is refused for its size would be lost.
  */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
@@ -93,7 +93,7 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
 type Ingest = {
   /** Resolves when the event is durable. */
   readonly ingest: (event: MediaEvent) => Promise<void>;
-  /** Since when events have been rejected that no comparison has published yet (Unix milliseconds). */
+  /** Since when events have been refused that no comparison has published yet (Unix milliseconds). */
   readonly refusedSince: () => number | undefined;
   /** See EventIntake. */
   readonly clearRefusedBefore: (startedAt: number) => void;
@@ -110,7 +110,7 @@ type IngestDeps = RecordMediaDeps &
     readonly tracing?: Pick<Tracing, 'current'> | undefined;
     /** Takes work that continues after the response. */
     readonly background: (work: Promise<void>) => void;
-    /** Called for each rejected event. */
+    /** Called for each refused event. */
     readonly onRefused: () => void;
     readonly recorderWatch?: Pick<RecorderWatch, 'note'> | undefined;
   };
@@ -168,13 +168,13 @@ type EventIntakeDeps = {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Resolves when the event is durable. */
   readonly record: (event: MediaEvent) => Promise<void>;
-  /** Called for each rejected event. */
+  /** Called for each refused event. */
   readonly onRefused: () => void;
 };
 
 /**
- * Receives the media server's events, and remembers since when some were rejected because they could not be stored. The
- * media server repeats a rejected event for 15 s and then drops it.
+ * Receives the media server's events, and remembers since when some were refused because they could not be stored. The
+ * media server repeats a refused event for 15 s and then drops it.
  */
 export class EventIntake {
   readonly #deps: EventIntakeDeps;
@@ -186,7 +186,7 @@ export class EventIntake {
     this.#deps = deps;
   }
 
-  /** Since when events have been rejected that no comparison has published yet (Unix milliseconds). */
+  /** Since when events have been refused that no comparison has published yet (Unix milliseconds). */
   get refusedSince(): number | undefined {
     return this.#refusedSince;
   }
@@ -204,7 +204,7 @@ export class EventIntake {
 
   /**
    * Called when a comparison with the media server that began at `startedAt` (monotonic clock) has published the events
-   * that were rejected before.
+   * that were refused before.
    */
   clearRefusedBefore(startedAt: number): void {
     if (startedAt >= this.#lastRefusedAt) this.#refusedSince = undefined;

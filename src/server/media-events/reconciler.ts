@@ -30,7 +30,7 @@ import type { ComparisonNumbers, ComparisonStore, MediaEventStores } from './sto
  * which it renews during a round, which is longer than the pause between two rounds, and which it releases when it closes.
  *
  * The lease only saves work: every change locks its room or its row, and every event has a source id that identifies what
- * happened. Therefore the round that follows a time without events (before the start, or while events were rejected) does
+ * happened. Therefore the round that follows a time without events (before the start, or while events were refused) does
  * not wait for a lease that another instance holds, or held when it was killed. It has a short lease of its own: see
  * FullComparison.
  */
@@ -62,7 +62,7 @@ export type ReconcilerDeps = Deps & {
 };
 
 export type Reconciler = {
-  /** Compares everything as soon as the media server and the database respond, because events were rejected. */
+  /** Compares everything as soon as the media server and the database respond, because events were refused. */
   readonly compareAll: () => void;
   readonly close: () => Promise<void>;
 };
@@ -278,7 +278,7 @@ async function untilAborted<T>(signal: AbortSignal, call: () => Promise<T>): Pro
  * instances that need one, one makes it, and the others rely on it:
  *   - After a start, any running comparison is sufficient: the instance that makes it was there before this one, and
  *     receives the events in the meantime. A comparison that ended before is not: there may have been no instance since.
- *   - After rejected events, the comparison must begin later than the rejection: a running one may have compared their
+ *   - After refused events, the comparison must begin later than the refusal: a running one may have compared their
  *     rooms already. The order is determined by numbers in the database, not by clocks.
  *
  * An instance that was killed during a comparison blocks the others until its lease ends. An instance that was suspended for
@@ -383,7 +383,7 @@ class FullComparison {
   }
 
   #serve(need: Need, startedAt: number): void {
-    // Events that were rejected in the meantime need another comparison.
+    // Events that were refused in the meantime need another comparison.
     if (this.#need === need) this.#need = undefined;
     this.#deps.onCompared?.(startedAt);
   }
