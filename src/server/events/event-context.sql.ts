@@ -93,7 +93,7 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
 
 /**
  * Counts, for each starter, the joins of its identity in its minute, or the tracks that the identity published then. Events
- * report MOST_STARTS of each. Every part of the query ends there, so that a loop does not make the count expensive.
+ * tell of MOST_STARTS of each. Every part of the query ends there, so that a loop does not make the count expensive.
  */
 function countStarts(dialect: SqlDialect, starters: readonly Starter[]): RawBuilder<unknown> {
   const rows = dialect.rows(
@@ -133,7 +133,7 @@ const tracksOfConnection = sql`
   select 1 from "publishedTracks" where "participantSid" = connection.sid
   and ${isInMinute('publishedAt')} limit ${most}`;
 
-const reportedInMinute = sql`
+const toldInMinute = sql`
   select sid from "participantSessions" where ${isOfIdentity} and ${isInMinute('joinedAt')}
   and "untoldUntil" is null limit ${most}`;
 
@@ -144,7 +144,7 @@ const lastBeforeMinute = sql`
 /** A track may have been published by this connection, by one of the same minute, or by the one before them. */
 const connections = sql`
   select starter."participantSid" as sid
-  union select sid from (${reportedInMinute}) as recent
+  union select sid from (${toldInMinute}) as recent
   union select sid from (${lastBeforeMinute}) as former`;
 
 const countTracks = sql`

@@ -23,9 +23,9 @@ export function hasEventTimePassed(since: number, now: number): boolean {
 
 /*
  * Somebody who joins and leaves, or publishes and unpublishes, in a loop would fill the list of events and every webhook.
- * Events report at most so many joins, and so many publications, of one identity in a room and minute, with the ends of what
- * they report. The last one says until when the next are left out (`limitedUntil`). Those are stored as `untoldUntil` the end
- * of the minute; what still lasts then is reported late, by a comparison with the media server (align-rooms.ts).
+ * Events tell of at most so many joins, and so many publications, of one identity in a room and minute, with the ends of what
+ * they tell. The last one says until when the next are left out (`limitedUntil`). Those are stored as `untoldUntil` the end
+ * of the minute; what still lasts then is told late, by a comparison with the media server (align-rooms.ts).
  */
 
 export const MINUTE_MS = 60_000;

@@ -123,7 +123,7 @@ export class PresenceBatch {
 
   /**
    * Counts one more join or track of the identity in the minute of `at`. It is left out of the events (`untoldUntil`) when
-   * there were too many in this minute; the last one that is reported has `limitedUntil`.
+   * there were too many in this minute; the last one that is told has `limitedUntil`.
    */
   limitStart(kind: keyof Starts, { roomSid, identity }: ParticipantKey, at: number): StartLimit {
     const minute = toMinute(at);

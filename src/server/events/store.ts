@@ -233,7 +233,7 @@ export type ParticipantSession = {
   /** Role of the token with which the participant joined; null for tokens that another program issued. */
   readonly accessRole: string | null;
   /**
-   * The end of the minute for whose maximum of joins this one came too late: no event has reported it. Null for all others.
+   * The end of the minute for whose maximum of joins this one came too late: no event has told it. Null for all others.
    */
   readonly untoldUntil: number | null;
   /** The API key whose token the participant had; absent for the root key and for tokens that another program issued. */

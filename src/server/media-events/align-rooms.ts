@@ -194,10 +194,10 @@ async function alignOpen(
   const current = { ...told, createdAt, metadata: learnMetadata(told.metadata, room.metadata, now) };
   const changes = await alignPeople(deps, presence, { compared, session: current });
   const isMissed = session === undefined && hasEventTimePassed(createdAt, deps.clock.now());
-  // The first join reports the room too.
-  const isUnreported = isMissed && changes.session.startedAt === null;
+  // The first join tells of the room too.
+  const isUntold = isMissed && changes.session.startedAt === null;
   const time = { occurredAt: createdAt, isReconciled: true };
-  const created = isUnreported ? [roomEvent('room_created', current, time)] : [];
+  const created = isUntold ? [roomEvent('room_created', current, time)] : [];
   const domainEvents = [...created, ...changes.domainEvents];
   const isCorrected =
     session !== undefined && (session.createdAt !== createdAt || session.metadata !== current.metadata);
@@ -302,7 +302,7 @@ async function alignTracks(
 }
 
 /**
- * Reports the join of somebody that was left out at first, and the tracks that are still published then: `listed` are those
+ * Tells of the join of somebody that was left out at first, and the tracks that are still published then: `listed` are those
  * of the media server. Not more of them at once than in a minute.
  */
 async function tellLate(
@@ -315,7 +315,7 @@ async function tellLate(
   const told = { ...participant, untoldUntil: null };
   const joins = mayTell(participant);
   if (joins) await presence.saveParticipant(told);
-  // Nobody's tracks are reported before the join.
+  // Nobody's tracks are told before the join.
   else if (participant.untoldUntil !== null) return [];
   const tracks = presence
     .listPublished(participant.sid)

@@ -245,12 +245,12 @@ async function recordOne(
   if (domainEvents.some(({ type }) => type === 'room_finished'))
     domainEvents = await stopWithRoom(store, interpretation.session, domainEvents);
   // An event that is stored although its session is quiet, such as the end of a recording, belongs to no session.
-  const reported = interpretation.isQuiet ? undefined : interpretation.session;
+  const told = interpretation.isQuiet ? undefined : interpretation.session;
   // Only a room with a plan has something to note and to forget.
-  if (plan !== undefined && reported !== undefined) {
-    const stillPresent = presence.countPresent(reported.sid);
+  if (plan !== undefined && told !== undefined) {
+    const stillPresent = presence.countPresent(told.sid);
     domainEvents = await keepPlan(store, {
-      session: reported,
+      session: told,
       domainEvents,
       plan,
       now,
@@ -259,7 +259,7 @@ async function recordOne(
   }
   const ofEgress = await interpretEgress(deps, store, event);
   const recorded = await appender.append(
-    { session: reported, roomName: event.room?.name, present, traceparent: event.traceparent },
+    { session: told, roomName: event.room?.name, present, traceparent: event.traceparent },
     [...domainEvents, ...ofEgress].map((one) => orderByCounterpart(one, appender)),
   );
   return recorded ?? interpretation.session;
