@@ -1,7 +1,7 @@
 import { CLOSING_TOPIC } from '../../contract/choices.ts';
 import { hasCode } from '../../contract/errors.ts';
 import { nameFault } from '../../contract/names.ts';
-import type { RoomClosing } from '../../contract/plans.ts';
+import type { PlanSettings, RoomClosing } from '../../contract/plans.ts';
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
@@ -72,36 +72,72 @@ async function actOnRooms(
   claim: Claimed<PlannedRoom>,
   run: Run<PlannedRoom>,
 ): Promise<void> {
-  const { store, mediaServer } = deps;
-  const { rows: claimed, now } = claim;
-  const names = [...new Set(claimed.map(({ room }) => room))];
+  const { rows, now } = claim;
+  const seen = await readRooms(deps, rows, now);
+  const triggered = await beginStarts(deps.store, listPlanned(rows, seen), now);
+  const decisions = rows.map((row) => {
+    const room = triggered.has(row.sid) ? { ...row, triggeredAt: now } : row;
+    return decide(seen, { row, room, now });
+  });
+  const settled = decisions.flatMap((one) => one.settled ?? []);
+  await deps.store.plannedRooms.settle(settled, claim.until());
+  const acting = decisions.flatMap((one) => one.acting ?? []);
+  await startActs(deps, acting, { claim, run });
+}
+
+/** What is read once for all claimed rooms. */
+type SeenRooms = {
+  readonly plans: ReadonlyMap<string, PlanSettings>;
+  /** The session of each room that the media server lists, by its name. */
+  readonly open: ReadonlyMap<string, string>;
+};
+
+async function readRooms(
+  { store, mediaServer }: KeepTimesDeps,
+  rows: readonly PlannedRoom[],
+  now: number,
+): Promise<SeenRooms> {
+  const names = [...new Set(rows.map(({ room }) => room))];
   const plans = await readPlans(store, names, now);
   const open = new Map((await mediaServer.listRooms(names)).map(({ name, sid }) => [name, sid]));
-  const settled: PlannedRoom[] = [];
-  const acting: Acting[] = [];
-  const planned = claimed.flatMap((room) => {
+  return { plans, open };
+}
+
+/** Returns the open rooms with the plans that they have now. */
+function listPlanned(rows: readonly PlannedRoom[], { plans, open }: SeenRooms) {
+  return rows.flatMap((room) => {
     const plan = plans.get(room.room);
     return plan === undefined || open.get(room.room) !== room.sid ? [] : [{ room, plan }];
   });
-  const triggered = await beginStarts(store, planned, now);
-  for (const row of claimed) {
-    const room = triggered.has(row.sid) ? { ...row, triggeredAt: now } : row;
-    // The end of the session, which the media server or the next comparison tells, removes the row.
-    if (open.get(room.room) !== room.sid) settled.push({ ...room, dueAt: now + MISSING_MS });
-    else if (room.closeReason !== null)
-      acting.push({ row, room, act: 'close', end: { at: now, reason: room.closeReason } });
-    else {
-      const { act, room: next } = decideDue(room, plans.get(room.room), now);
-      if (act.type === 'wait') settled.push(next);
-      else if (act.type === 'look')
-        acting.push({ row, room, act: 'look', end: { at: now, reason: 'solo_timeout' } });
-      else {
-        acting.push({ row, room: act.type === 'warn' ? next : room, act: act.type, end: act.end });
-        if (act.type === 'warn' && !waitsForWarning(next, now)) settled.push(next);
-      }
-    }
-  }
-  await store.plannedRooms.settle(settled, claim.until());
+}
+
+/** What is saved of a room, and what is done in it. Both, if it is to be warned and what is due next does not wait for that. */
+type Decision = { readonly settled?: PlannedRoom; readonly acting?: Acting };
+
+type Decided = Pick<Acting, 'row' | 'room'> & { readonly now: number };
+
+function decide({ plans, open }: SeenRooms, { row, room, now }: Decided): Decision {
+  // The end of the session, which the media server or the next comparison tells, removes the row.
+  if (open.get(room.room) !== room.sid) return { settled: { ...room, dueAt: now + MISSING_MS } };
+  if (room.closeReason !== null)
+    return { acting: { row, room, act: 'close', end: { at: now, reason: room.closeReason } } };
+  const { act, room: next } = decideDue(room, plans.get(room.room), now);
+  if (act.type === 'wait') return { settled: next };
+  if (act.type === 'look')
+    return { acting: { row, room, act: 'look', end: { at: now, reason: 'solo_timeout' } } };
+  if (act.type === 'close') return { acting: { row, room, act: 'close', end: act.end } };
+  const acting: Acting = { row, room: next, act: 'warn', end: act.end };
+  return waitsForWarning(next, now) ? { acting } : { acting, settled: next };
+}
+
+type ActRun = { readonly claim: Claimed<PlannedRoom>; readonly run: Run<PlannedRoom> };
+
+async function startActs(
+  deps: KeepTimesDeps,
+  acting: readonly Acting[],
+  { claim, run }: ActRun,
+): Promise<void> {
+  const { now } = claim;
   const warning = acting.filter(({ act }) => act === 'warn');
   await tellClosing(deps, warning, now);
   for (const one of warning) run(one.row, () => warn(deps, one, claim), one.room.dueAt ?? undefined);
