@@ -26,6 +26,7 @@ import { findWithin } from '../support/poll.ts';
 import { growthFigures, type Sample, sampleProcess } from '../support/process-figures.ts';
 import {
   createSignedClient,
+  listAll,
   mediaServerSettings,
   type SignedClient,
   startDatabase,
@@ -429,16 +430,9 @@ class Work {
     list: 'events' | 'recordings',
     read: (one: Readonly<Record<string, unknown>>) => readonly [string, number],
   ): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for (let cursor = ''; ; ) {
-      const { json } = await this.#ask(
-        `GET /v1/${list}?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`,
-      );
-      const page: readonly Readonly<Record<string, unknown>>[] = Array.isArray(json[list]) ? json[list] : [];
-      for (const one of page) found.set(...read(one));
-      if (page.length === 0 || typeof json.nextCursor !== 'string') return found;
-      cursor = json.nextCursor;
-    }
+    const call: SignedClient['call'] = (method, path) => this.#ask(`${method} ${path}`);
+    const all = listAll<Readonly<Record<string, unknown>>>({ call }, `/v1/${list}?limit=100`, list);
+    return new Map(await Array.fromAsync(all, read));
   }
 
   async #ask(request: string, body?: object) {

@@ -10,7 +10,12 @@ import { type EngineSettings, onBothEngines } from '../support/both-engines.ts';
 import { MEDIA_KEY } from '../support/callers.ts';
 import { passTo, startPassingServer } from '../support/passing-server.ts';
 import { untilEnoughOrSilence } from '../support/poll.ts';
-import { createSignedClient, mediaServerSettings, type SignedClient } from '../support/signed-client.ts';
+import {
+  createSignedClient,
+  listAll,
+  mediaServerSettings,
+  type SignedClient,
+} from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
 
 /** Rooms that end evenly over a time. Instances that have never closed one are slower: some end before, at the same pace. */
@@ -172,14 +177,9 @@ async function countEvents(
   type: 'room_closing' | 'room_finished',
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for (let cursor = ''; ; ) {
-    const path = `/v1/events?types=${type}&limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`;
-    const { json } = await client.call('GET', path);
-    const page: readonly Told[] = Array.isArray(json.events) ? json.events : [];
-    for (const { room, closing, closeReason } of page)
-      if (closing?.secondsLeft === 0 || closeReason === 'closes_at')
-        counts.set(room.name, (counts.get(room.name) ?? 0) + 1);
-    if (page.length === 0 || typeof json.nextCursor !== 'string') return counts;
-    cursor = json.nextCursor;
-  }
+  const events = listAll<Told>(client, `/v1/events?types=${type}&limit=500`, 'events');
+  for await (const { room, closing, closeReason } of events)
+    if (closing?.secondsLeft === 0 || closeReason === 'closes_at')
+      counts.set(room.name, (counts.get(room.name) ?? 0) + 1);
+  return counts;
 }

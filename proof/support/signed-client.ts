@@ -73,19 +73,25 @@ export async function timeCalls(
   return times;
 }
 
+/** Lists everything at a path with a query, page by page. The member of a page with its items has the name of the list. */
+export async function* listAll<Item>({ call }: Pick<SignedClient, 'call'>, path: string, list: string) {
+  for (let cursor = ''; ; ) {
+    const { json } = await call('GET', `${path}${cursor}`);
+    const page: readonly Item[] = Array.isArray(json[list]) ? json[list] : [];
+    yield* page;
+    if (page.length === 0 || typeof json.nextCursor !== 'string') return;
+    cursor = `&cursor=${encodeURIComponent(json.nextCursor)}`;
+  }
+}
+
 /** Returns the room name of every event that the service lists. */
 export async function namesOfStoredEvents(client: SignedClient): Promise<readonly string[]> {
-  const names: string[] = [];
-  for (let cursor = ''; ; ) {
-    const path = `/v1/events?limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`;
-    const { json } = await client.call('GET', path);
-    const page: readonly { readonly room?: { readonly name?: string } }[] = Array.isArray(json.events)
-      ? json.events
-      : [];
-    names.push(...page.map(({ room }) => room?.name ?? ''));
-    if (page.length === 0 || typeof json.nextCursor !== 'string') return names;
-    cursor = json.nextCursor;
-  }
+  const events = listAll<{ readonly room?: { readonly name?: string } }>(
+    client,
+    '/v1/events?limit=500',
+    'events',
+  );
+  return await Array.fromAsync(events, ({ room }) => room?.name ?? '');
 }
 
 type ServiceOptions = {

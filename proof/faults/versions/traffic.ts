@@ -14,7 +14,12 @@ import type { ExperimentContext } from '../../experiment.ts';
 import { exactly, type Figure, observed } from '../../figures.ts';
 import { callUntil, type Ledger } from '../../support/callers.ts';
 import { findWithin } from '../../support/poll.ts';
-import { createSignedClient, type ServiceResponse, type SignedClient } from '../../support/signed-client.ts';
+import {
+  createSignedClient,
+  listAll,
+  type ServiceResponse,
+  type SignedClient,
+} from '../../support/signed-client.ts';
 import { sum } from '../../support/statistics.ts';
 
 export type Scene = {
@@ -298,16 +303,12 @@ function identify({ path, body }: Received): string {
 }
 
 /** Counts the stored events that each webhook lacks. */
-async function countLost({ call }: SignedClient, received: readonly Received[]): Promise<number> {
+async function countLost(client: SignedClient, received: readonly Received[]): Promise<number> {
   const arrived = new Set(received.map(identify));
   let lost = 0;
-  for (let cursor = ''; ; ) {
-    const { json } = await call('GET', `/v1/events?limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`);
-    const page: readonly { readonly id: string }[] = Array.isArray(json.events) ? json.events : [];
-    for (const { id } of page) lost += PATHS.filter((path) => !arrived.has(`${path} ${id}`)).length;
-    if (page.length === 0 || typeof json.nextCursor !== 'string') return lost;
-    cursor = json.nextCursor;
-  }
+  for await (const { id } of listAll<{ readonly id: string }>(client, '/v1/events?limit=500', 'events'))
+    lost += PATHS.filter((path) => !arrived.has(`${path} ${id}`)).length;
+  return lost;
 }
 
 function countRepeated(received: readonly Received[]): number {

@@ -7,7 +7,7 @@ import type { Livekit } from '../../../test/support/parts/livekit.ts';
 import { type JoinedParticipant, join } from '../../../test/support/parts/participant.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { findWithin } from '../../support/poll.ts';
-import type { SignedClient } from '../../support/signed-client.ts';
+import { listAll, type SignedClient } from '../../support/signed-client.ts';
 import { percentile } from '../../support/statistics.ts';
 
 /** Texts that somebody whose token another program has signed can have as a name, by what is odd about them. */
@@ -284,7 +284,8 @@ async function gather(scene: Scene, room: string): Promise<readonly Figure[]> {
   await findWithin({ everyMs: 200, withinMs: scene.seconds * 6_000 }, isOver);
   const times = [...outputs.join('').matchAll(/^joined (\d+)$/gm)].map(([, time]) => Number(time));
   const ended = children.filter(({ exitCode }) => exitCode !== null).length;
-  const listed = await countListed(scene, room);
+  const people = listAll(scene.client, `/v1/rooms/${room}/participants?limit=500`, 'participants');
+  const listed = (await Array.fromAsync(people)).length;
   await scene.client.call('DELETE', `/v1/rooms/${room}`);
   for (const child of children) child.kill('SIGKILL');
   await keeper.leave();
@@ -302,16 +303,6 @@ async function gather(scene: Scene, room: string): Promise<readonly Figure[]> {
   ];
 }
 
-async function countListed({ client }: Scene, room: string): Promise<number> {
-  let [count, cursor] = [0, ''];
-  do {
-    const { json } = await client.call('GET', `/v1/rooms/${room}/participants?limit=500${cursor}`);
-    count += Array.isArray(json.participants) ? json.participants.length : 0;
-    cursor = typeof json.nextCursor === 'string' ? `&cursor=${encodeURIComponent(json.nextCursor)}` : '';
-  } while (cursor !== '');
-  return count;
-}
-
 type Stored = {
   readonly event: string;
   readonly timestamp: string;
@@ -320,21 +311,9 @@ type Stored = {
 };
 
 /** Lists the events of a room, from its first to its last. */
-export async function listEvents(
-  { client }: Pick<Scene, 'client'>,
-  room: string,
-): Promise<readonly Stored[]> {
-  const events: Stored[] = [];
-  for (let cursor = ''; ; ) {
-    const { json } = await client.call(
-      'GET',
-      `/v1/events?limit=500&roomId=${encodeURIComponent(room)}${cursor}`,
-    );
-    const page: readonly Stored[] = Array.isArray(json.events) ? json.events : [];
-    events.push(...page);
-    if (page.length === 0) return events;
-    cursor = `&cursor=${encodeURIComponent(String(json.nextCursor))}`;
-  }
+export async function listEvents({ client }: Pick<Scene, 'client'>, room: string) {
+  const path = `/v1/events?limit=500&roomId=${encodeURIComponent(room)}`;
+  return await Array.fromAsync(listAll<Stored>(client, path, 'events'));
 }
 
 /** Lists the events of a room that people have left, when no more come. */
