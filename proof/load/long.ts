@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
 import { createTimeOrderedIds } from '../../src/server/platform/clock.ts';
 import { createFleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import {
@@ -20,7 +19,7 @@ import { SkippableClock } from '../../test/support/skippable-clock.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../experiment.ts';
 import { exactly, type Figure, named, observed } from '../figures.ts';
 import { locateDatabase } from '../support/both-engines.ts';
-import { MEDIA_KEY } from '../support/callers.ts';
+import { startEmbeddedMedia } from '../support/embedded-media.ts';
 import { openFiller } from '../support/fill.ts';
 import { findWithin } from '../support/poll.ts';
 import { growthFigures, type Sample, sampleProcess } from '../support/process-figures.ts';
@@ -142,18 +141,15 @@ async function startStage(context: ExperimentContext, engine: 'SQLite' | 'Postgr
   const [port, clockPort] = [await freePort(), await freePort()];
   const recordingDir = join(folder, 'recordings');
   await mkdir(recordingDir);
-  const mediaKeys = { apiKey: MEDIA_KEY, apiSecret: randomBytes(24).toString('hex') };
-  const media = cleanUp(
-    await startEmbeddedMediaServer({
-      ...{ host: '127.0.0.1', port: 0, ...mediaKeys, clock, ids: createTimeOrderedIds(clock), recordingDir },
-      ...{ webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`], timings: TIMINGS },
-    }),
-  );
+  const { media, at } = await startEmbeddedMedia(context, {
+    ...{ clock, ids: createTimeOrderedIds(clock), recordingDir, timings: TIMINGS },
+    webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
+  });
   const gate = await startGate(cleanUp, media.url, clock);
   const [formerKey, newKey] = [makeKey(), makeKey()];
   const fleet = cleanUp(
     await createFleet({
-      ...{ ...settings, ...mediaServerSettings({ ...mediaKeys, url: gate.replace('http', 'ws') }) },
+      ...{ ...settings, ...mediaServerSettings(at(gate)) },
       ...{ RECORDING_DIR: recordingDir, CLOCK_PORT: `${clockPort}` },
       ...Object.fromEntries(RETENTIONS.map((name) => [`${name}_RETENTION`, `${size.keptDays}`])),
     }),

@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../src/server/platform/clock.ts';
 import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../test/support/parts/haproxy.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
 import { atMost, exactly, observed } from '../figures.ts';
 import { type EngineSettings, onBothEngines } from '../support/both-engines.ts';
-import { MEDIA_KEY } from '../support/callers.ts';
+import { startEmbeddedMedia } from '../support/embedded-media.ts';
 import { passTo, startPassingServer } from '../support/passing-server.ts';
 import { untilEnoughOrSilence } from '../support/poll.ts';
 import {
@@ -105,14 +102,8 @@ type Stage = Awaited<ReturnType<typeof startStage>>;
 
 /** A media server that notes when it is told to close a room, and the instances that plan its rooms. */
 async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: EngineSettings) {
-  const mediaSecret = randomBytes(24).toString('hex');
   const webhookUrls: string[] = [];
-  const media = cleanUp(
-    await startEmbeddedMediaServer({
-      ...{ host: '127.0.0.1', port: 0, apiKey: MEDIA_KEY, apiSecret: mediaSecret },
-      ...{ clock: systemClock, ids: systemIds, webhookUrls },
-    }),
-  );
+  const { media, at } = await startEmbeddedMedia({ cleanUp }, { webhookUrls });
   const closedAt = new Map<string, number>();
   const gate = await startPassingServer({ cleanUp }, async (request) => {
     const answer = await passTo(media.url, request);
@@ -122,8 +113,7 @@ async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: Engin
     }
     return answer;
   });
-  const mediaServer = { url: gate.replace('http', 'ws'), apiKey: MEDIA_KEY, apiSecret: mediaSecret };
-  const fleet = cleanUp(await createFleet({ ...settings, ...mediaServerSettings(mediaServer) }));
+  const fleet = cleanUp(await createFleet({ ...settings, ...mediaServerSettings(at(gate)) }));
   const first = await fleet.start();
   const instances = [first];
   let insideUrl = first.url;

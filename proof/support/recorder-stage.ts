@@ -1,6 +1,4 @@
 import { EgressClient } from 'livekit-server-sdk';
-import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../src/server/platform/clock.ts';
 import {
   expectedSignatures,
   type Received,
@@ -8,10 +6,10 @@ import {
 } from '../../test/server/webhooks/support/receiver.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { type ExperimentContext, makeFolder } from '../experiment.ts';
+import { startEmbeddedMedia } from './embedded-media.ts';
 import { untilEnoughOrSilence } from './poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from './signed-client.ts';
 
-const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 const CONNECTIONS = 64;
 
 type ToldChange = { readonly status: unknown; readonly isSigned: boolean };
@@ -28,17 +26,13 @@ export async function startRecorderStage(
 ) {
   const recordingDir = await makeFolder({ cleanUp });
   const port = await freePort();
-  const media = cleanUp(
-    await startEmbeddedMediaServer({
-      ...{ host: '127.0.0.1', port: 0, ...MEDIA_KEYS, clock: systemClock, ids: systemIds, recordingDir },
-      webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
-    }),
-  );
-  const stage = await startRecordingStage(
-    { cleanUp },
-    { port, mediaServer: { ...MEDIA_KEYS, url: media.url.replace('http', 'ws') } },
-    { RECORDING_DIR: recordingDir, ...environment },
-  );
+  const webhookUrls = [`http://127.0.0.1:${port}/livekit/webhook`];
+  const { media, at } = await startEmbeddedMedia({ cleanUp }, { recordingDir, webhookUrls });
+  const server = { port, mediaServer: at(media.url) };
+  const stage = await startRecordingStage({ cleanUp }, server, {
+    RECORDING_DIR: recordingDir,
+    ...environment,
+  });
   /** Lets somebody join the room who can be heard. */
   const enter = (room: string): void => {
     media.control.join(room, { identity: 'ada' });

@@ -1,14 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../../test/support/parts/haproxy.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { exactly, type Figure, named, observed } from '../../figures.ts';
 import { type EngineSettings, locateDatabase } from '../../support/both-engines.ts';
-import { MEDIA_KEY } from '../../support/callers.ts';
+import { startEmbeddedMedia } from '../../support/embedded-media.ts';
 import { openFiller } from '../../support/fill.ts';
 import { findWithin } from '../../support/poll.ts';
 import { createSignedClient, mediaServerSettings, startDatabase } from '../../support/signed-client.ts';
@@ -137,15 +135,9 @@ async function mixOnSqlite(context: ExperimentContext, programs: Programs) {
 /** A media server with a recorder that broadcasts nothing, and a fleet of both builds. */
 async function startStage(context: ExperimentContext, programs: Programs, settings: EngineSettings) {
   const { cleanUp, report } = context;
-  const mediaKeys = { apiKey: MEDIA_KEY, apiSecret: randomBytes(24).toString('hex') };
   const webhookUrls: string[] = [];
-  const media = cleanUp(
-    await startEmbeddedMediaServer({
-      ...{ host: '127.0.0.1', port: 0, ...mediaKeys, clock: systemClock, ids: systemIds },
-      ...{ webhookUrls, timings: TIMINGS },
-    }),
-  );
-  const mediaServer = { ...mediaKeys, url: media.url.replace('http', 'ws') };
+  const { media, at } = await startEmbeddedMedia(context, { webhookUrls, timings: TIMINGS });
+  const mediaServer = at(media.url);
   const fleet = cleanUp(
     await createFleet({
       ...{ ...settings, ...mediaServerSettings(mediaServer), BROADCAST_ALLOWED_NETWORKS: '127.0.0.0/8' },
@@ -172,7 +164,7 @@ async function startStage(context: ExperimentContext, programs: Programs, settin
     return isClear;
   };
   return {
-    ...{ media, mediaKeys, keys: fleet.keys, start, isOtherRefused },
+    ...{ media, mediaKeys: mediaServer, keys: fleet.keys, start, isOtherRefused },
     tellMedia: (url: string) => webhookUrls.push(`${url}/livekit/webhook`),
     addEncryptionKey: () => {
       encryptionKeys = [makeKey(), ...encryptionKeys.slice(0, 1)];

@@ -1,9 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import {
-  type EmbeddedMediaServer,
-  startEmbeddedMediaServer,
-} from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
+import type { EmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import {
   createFleet,
   type Fleet,
@@ -12,7 +7,7 @@ import {
 import { type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { atMost, exactly, type Figure, observed } from '../../figures.ts';
 import { type EngineSettings, locateDatabase, onBothEngines } from '../../support/both-engines.ts';
-import { MEDIA_KEY } from '../../support/callers.ts';
+import { startEmbeddedMedia } from '../../support/embedded-media.ts';
 import { type AfterKill, type KillState, killInEveryState } from '../../support/faults.ts';
 import { openFiller } from '../../support/fill.ts';
 import {
@@ -191,22 +186,17 @@ type StoredEvent = { readonly event: string; readonly closeReason?: string };
 /** Instances, each with a gate of its own to the media server. On SQLite there is one, because it has the file. */
 async function startStage(context: ExperimentContext, settings: EngineSettings) {
   const { cleanUp } = context;
-  const mediaKeys = { apiKey: MEDIA_KEY, apiSecret: randomBytes(24).toString('hex') };
   const instances: FleetInstance[] = [];
   const balancer = await startPassingServer(context, passInTurn(instances));
   const recordingDir = await makeFolder(context);
-  const media = cleanUp(
-    await startEmbeddedMediaServer({
-      ...{ host: '127.0.0.1', port: 0, ...mediaKeys, clock: systemClock, ids: systemIds, recordingDir },
-      webhookUrls: [`${balancer}/livekit/webhook`],
-    }),
-  );
+  const webhookUrls = [`${balancer}/livekit/webhook`];
+  const { media, at } = await startEmbeddedMedia(context, { recordingDir, webhookUrls });
   const fleet = cleanUp(await createFleet({ ...settings, RECORDING_DIR: recordingDir }));
   const gate = createGate(media);
   const startOne = async (): Promise<FleetInstance> => {
     let instance: FleetInstance | undefined;
     const url = await startPassingServer(context, (request) => gate.pass(request, () => instance));
-    instance = await fleet.start(mediaServerSettings({ ...mediaKeys, url: url.replace('http', 'ws') }));
+    instance = await fleet.start(mediaServerSettings(at(url)));
     return instance;
   };
   await offerSpeech(fleet, settings, startOne);

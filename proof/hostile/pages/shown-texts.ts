@@ -2,19 +2,18 @@ import { join } from 'node:path';
 import { AccessToken } from 'livekit-server-sdk';
 import type { Page } from 'playwright-core';
 import { openStore } from '../../../src/server/app/create-store.ts';
-import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
+import { systemClock } from '../../../src/server/platform/clock.ts';
 import { createFleet } from '../../../test/server/webhooks/support/instance.ts';
 import { type JoinedParticipant, join as joinRoom } from '../../../test/support/parts/participant.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import { type ExperimentContext, makeFolder } from '../../experiment.ts';
 import { exactly, type Figure, observed } from '../../figures.ts';
+import { startEmbeddedMedia } from '../../support/embedded-media.ts';
 import { mediaServerSettings } from '../../support/signed-client.ts';
 import { type Scene, serveBy } from './scene.ts';
 import { LISTS, placeTexts, reflect } from './strangers.ts';
 import { createWriters, FORMS, type Judgement, type Writer, watchWindow } from './texts.ts';
 
-const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 /** The form that acts in most places. */
 const SHORT_FORMS = ['an element'];
 
@@ -79,21 +78,10 @@ async function lookAtConsole(context: ExperimentContext, { writers, judgement, t
   const { cleanUp, report } = context;
   const dataDir = await makeFolder(context);
   const port = await freePort();
-  const media = cleanUp(
-    await startEmbeddedMediaServer({
-      ...{
-        host: '127.0.0.1',
-        port: 0,
-        ...MEDIA_KEYS,
-        clock: systemClock,
-        ids: systemIds,
-        recordingDir: dataDir,
-      },
-      webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
-    }),
-  );
+  const webhookUrls = [`http://127.0.0.1:${port}/livekit/webhook`];
+  const { media, at } = await startEmbeddedMedia(context, { recordingDir: dataDir, webhookUrls });
   const environment = {
-    ...mediaServerSettings({ ...MEDIA_KEYS, url: media.url.replace('http', 'ws') }),
+    ...mediaServerSettings(at(media.url)),
     ...{ DATA_DIR: dataDir, RECORDING_DIR: dataDir, BROADCAST_ALLOWED_NETWORKS: '127.0.0.0/8' },
   };
   const fleet = cleanUp(await createFleet(environment));
