@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createTimeOrderedIds } from '../../src/server/platform/clock.ts';
@@ -12,7 +10,6 @@ import {
   type Received,
   startReceiver,
 } from '../../test/server/webhooks/support/receiver.ts';
-import { readPort } from '../../test/support/forwarding-server.ts';
 import { fakeClockFrom } from '../../test/support/parts/faketime.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { SkippableClock } from '../../test/support/skippable-clock.ts';
@@ -21,6 +18,7 @@ import { exactly, type Figure, named, observed } from '../figures.ts';
 import { locateDatabase } from '../support/both-engines.ts';
 import { startEmbeddedMedia } from '../support/embedded-media.ts';
 import { openFiller } from '../support/fill.ts';
+import { passTo, startPassingServer } from '../support/passing-server.ts';
 import { findWithin } from '../support/poll.ts';
 import { growthFigures, type Sample, sampleProcess } from '../support/process-figures.ts';
 import {
@@ -145,7 +143,11 @@ async function startStage(context: ExperimentContext, engine: 'SQLite' | 'Postgr
     ...{ clock, ids: createTimeOrderedIds(clock), recordingDir, timings: TIMINGS },
     webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
   });
-  const gate = await startGate(cleanUp, media.url, clock);
+  // The responses of the media server have the time of its clock.
+  const gate = await startPassingServer(context, async (request) => {
+    const headers = { date: new Date(clock.now()).toUTCString() };
+    return { ...(await passTo(media.url, request)), headers };
+  });
   const [formerKey, newKey] = [makeKey(), makeKey()];
   const fleet = cleanUp(
     await createFleet({
@@ -208,31 +210,6 @@ async function startStage(context: ExperimentContext, engine: 'SQLite' | 'Postgr
 
 function makeKey(): string {
   return randomBytes(32).toString('base64');
-}
-
-/** Passes requests on to the media server, whose responses then have the time of its clock. */
-async function startGate(
-  cleanUp: ExperimentContext['cleanUp'],
-  url: string,
-  clock: SkippableClock,
-): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const { authorization = '', 'content-type': type = '' } = request.headers;
-    const body = request.method === 'POST' ? Buffer.from(await buffer(request)) : undefined;
-    const answer = await fetch(`${url}${request.url}`, {
-      ...{ method: request.method ?? 'GET', headers: { authorization, 'content-type': type } },
-      ...(body === undefined ? {} : { body }),
-    });
-    const headers = {
-      'content-type': answer.headers.get('content-type') ?? '',
-      date: new Date(clock.now()).toUTCString(),
-    };
-    response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanUp(() => server.close());
-  cleanUp(() => server.closeAllConnections());
-  return `http://127.0.0.1:${readPort(server)}`;
 }
 
 type Known = { readonly at: number };

@@ -10,7 +10,13 @@ export type PassedRequest = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type PassedAnswer = { readonly status: number; readonly type: string; readonly body: Buffer };
+export type PassedAnswer = {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** Starts a server between two others; returns its URL. A request that cannot be passed on gets 503. */
 export async function startPassingServer(
@@ -21,14 +27,21 @@ export async function startPassingServer(
     const body = Buffer.from(await buffer(incoming));
     const { authorization = '', 'content-type': type = '' } = incoming.headers;
     const passed = { path: incoming.url ?? '/', body, headers: { authorization, 'content-type': type } };
-    const answer = await handle(passed).catch(() => ({ status: 503, type: '', body: Buffer.alloc(0) }));
-    response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
+    const {
+      status,
+      type: answered,
+      body: content,
+      headers = {},
+    } = await handle(passed).catch(() => UNANSWERED);
+    response.writeHead(status, { 'content-type': answered, ...headers }).end(content);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanUp(() => server.closeAllConnections());
   cleanUp(() => server.close());
   return `http://127.0.0.1:${readPort(server)}`;
 }
+
+const UNANSWERED: PassedAnswer = { status: 503, type: '', body: Buffer.alloc(0) };
 
 /** Passes a request on to the server at `base`. */
 export async function passTo(base: string, { path, body, headers }: PassedRequest): Promise<PassedAnswer> {
