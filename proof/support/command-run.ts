@@ -1,9 +1,10 @@
 import { startRtc } from '../../test/cli/support/process.ts';
+import { atMost, type Figure } from '../figures.ts';
 import { readPeak } from './process-figures.ts';
 
 /** Exit codes that the documentation gives to what is not as a command expects. */
-export const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-export const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
+const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
 const STUCK_MS = 60_000;
 const SAMPLE_MS = 50;
 /** The command writes as it does to a terminal: with control characters made visible. */
@@ -17,6 +18,27 @@ export type CommandRun = {
   /** Whether the command was killed because it did not end by itself. */
   readonly isStuck: boolean;
 };
+
+/** Whether the command ended by itself, but as no documented exit code says. */
+export function hasCrashed({ code, output, isStuck }: CommandRun): boolean {
+  return !isStuck && (!EXIT_CODES.includes(code) || STACK.test(output));
+}
+
+type CommandLimits = { readonly seconds: number; readonly memoryMb: number };
+
+/** The claims about the time and the memory of commands. */
+export function costFigures(
+  runs: readonly CommandRun[],
+  { seconds, memoryMb }: CommandLimits,
+): readonly Figure[] {
+  const highest = (read: (run: CommandRun) => number): number =>
+    Math.round(Math.max(...runs.map(read)) * 10) / 10;
+  const [longest, largest] = [highest((run) => run.seconds), highest((run) => run.highestMb)];
+  return [
+    atMost({ name: 'longest command', measured: longest, bound: seconds, unit: ' s' }),
+    atMost({ name: 'highest memory of a command', measured: largest, bound: memoryMb, unit: ' MB' }),
+  ];
+}
 
 type CommandOptions = {
   readonly environment: Readonly<Record<string, string>>;

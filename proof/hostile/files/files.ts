@@ -8,8 +8,8 @@ import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
 import { excelWorkbook } from '../../../test/cli/support/excel-workbook.ts';
 import { makeArchive } from '../../../test/server/transcription/models/archives.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { atMost, exactly, observed } from '../../figures.ts';
-import { type CommandRun, EXIT_CODES, runCommand, STACK } from '../../support/command-run.ts';
+import { exactly, type Figure, observed } from '../../figures.ts';
+import { type CommandRun, costFigures, hasCrashed, runCommand } from '../../support/command-run.ts';
 import { startRawServer } from '../raw-server.ts';
 
 /** A published model: each of its files has a known SHA-256. */
@@ -19,7 +19,7 @@ const ARCHIVE = 'sherpa-onnx-nemo-parakeet-tdt-0.6b-v3-int8.tar.bz2';
 const UNPROVEN = 'zipformer-small-ru';
 const UNPROVEN_ARCHIVE = 'sherpa-onnx-small-zipformer-ru-2024-09-18.tar.bz2';
 const DETECTOR = 'silero-vad';
-const LIMITS = { seconds: 45, memoryMb: 1_600, leftBytes: 0 } as const;
+const LIMITS = { seconds: 45, memoryMb: 1_600 } as const;
 
 /** Makes hostile files in the folder, and returns the words of the command that reads them. */
 type Case = { readonly make: (folder: string) => Promise<readonly string[]>; readonly isQuick?: true };
@@ -201,44 +201,20 @@ async function readHostile(context: ExperimentContext): Promise<Findings> {
     );
   }
   readings.push(...(runSize === 'long' ? [await meetEndlessMirror(context)] : []));
-  const count = (isWrong: (reading: Reading) => boolean): number => {
+  const none = (name: string, isWrong: (reading: Reading) => boolean): Figure => {
     const wrong = readings.filter(isWrong);
-    for (const { name, run } of wrong) report(`wrong: ${name}: ${run.code} ${run.output.slice(0, 300)}`);
-    return wrong.length;
+    for (const { name: file, run } of wrong)
+      report(`wrong: ${file}: ${run.code} ${run.output.slice(0, 300)}`);
+    return exactly(name, wrong.length, 0);
   };
-  const highest = (figure: (run: CommandRun) => number): number =>
-    Math.round(Math.max(...readings.map(({ run }) => figure(run))) * 10) / 10;
-  const { seconds, memoryMb } = LIMITS;
+  const runs = readings.map(({ run }) => run);
   return {
     figures: [
       observed('hostile files', readings.length),
-      exactly(
-        'commands that did not end by themselves',
-        count(({ run }) => run.isStuck),
-        0,
-      ),
-      exactly(
-        'commands that crashed',
-        count(({ run }) => !run.isStuck && (!EXIT_CODES.includes(run.code) || STACK.test(run.output))),
-        0,
-      ),
-      exactly(
-        'models and databases that were taken over',
-        count(({ left }) => left.length > 0),
-        0,
-      ),
-      atMost({
-        name: 'longest command',
-        measured: highest((run) => run.seconds),
-        bound: seconds,
-        unit: ' s',
-      }),
-      atMost({
-        name: 'highest memory of a command',
-        measured: highest((run) => run.highestMb),
-        bound: memoryMb,
-        unit: ' MB',
-      }),
+      none('commands that did not end by themselves', ({ run }) => run.isStuck),
+      none('commands that crashed', ({ run }) => hasCrashed(run)),
+      none('models and databases that were taken over', ({ left }) => left.length > 0),
+      ...costFigures(runs, LIMITS),
     ],
   };
 }

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../../figures.ts';
-import { type CommandRun, EXIT_CODES, runCommand, STACK } from '../../support/command-run.ts';
+import { exactly, type Figure, observed } from '../../figures.ts';
+import { type CommandRun, costFigures, hasCrashed, runCommand } from '../../support/command-run.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
 
-const LONGEST = { name: 'longest command', bound: 30, unit: ' s' };
 /** An answer may have 32 MB, and its values take many times that while they are shown. */
-const LARGEST = { name: 'highest memory of a command', bound: 1_024, unit: ' MB' };
+const LIMITS = { seconds: 30, memoryMb: 1_024 } as const;
 const SECRET_PATTERN = /x-service-signature|x-api-key|hostile-key/i;
 
 const COMMANDS: readonly (readonly string[])[] = [
@@ -90,12 +89,9 @@ function toFigures(meetings: readonly Meeting[], seen: Seen): Findings['figures'
     }
     return exactly(name, wrong.length, 0);
   };
-  const hasCrashed = ({ code, output, isStuck }: CommandRun): boolean =>
-    !isStuck && (!EXIT_CODES.includes(code) || STACK.test(output));
   const isRaw = ({ output }: CommandRun): boolean => RAW.test(output.replaceAll(OWN_PROGRESS, ''));
+  const runs = meetings.map(({ run }) => run);
   const strayed = files.filter((name) => !name.startsWith('EG_hostile'));
-  const highest = (of: (run: CommandRun) => number): number =>
-    Math.round(Math.max(...meetings.map(({ run }) => of(run))) * 10) / 10;
   return [
     observed('servers', new Set(meetings.map(({ name }) => name)).size),
     observed('commands', meetings.length),
@@ -106,7 +102,6 @@ function toFigures(meetings: readonly Meeting[], seen: Seen): Findings['figures'
     observed('requests that a redirect led to another host', elsewhere),
     exactly('requests to another host with a key, a signature or the secret', leaked.length, 0),
     exactly('files written elsewhere than asked', strayed.length, 0),
-    atMost({ ...LONGEST, measured: highest((run) => run.seconds) }),
-    atMost({ ...LARGEST, measured: highest((run) => run.highestMb) }),
+    ...costFigures(runs, LIMITS),
   ];
 }
