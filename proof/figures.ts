@@ -19,6 +19,11 @@ export function exactly(name: string, measured: number, expected: number): Figur
   return { ...observed(name, measured), bound: inWords(expected), holds: measured === expected };
 }
 
+/** Claims that none of the items is so. */
+export function none<Item>(name: string, items: readonly Item[], isSo: (item: Item) => boolean): Figure {
+  return exactly(name, items.filter(isSo).length, 0);
+}
+
 /** `unit` follows the numbers, for example ` ms`. */
 type BoundedFigure = {
   readonly name: string;

@@ -14,7 +14,7 @@ import { fakeClockFrom } from '../../test/support/parts/faketime.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { SkippableClock } from '../../test/support/skippable-clock.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../experiment.ts';
-import { exactly, type Figure, named, observed } from '../figures.ts';
+import { exactly, type Figure, named, none, observed } from '../figures.ts';
 import { locateDatabase } from '../support/both-engines.ts';
 import { startEmbeddedMedia } from '../support/embedded-media.ts';
 import { openFiller } from '../support/fill.ts';
@@ -332,11 +332,7 @@ class Work {
       observed('events', this.#known.size),
       observed('deliveries, with refused ones', this.#received.length),
       exactly('deliveries lost', lost.length, 0),
-      exactly(
-        'deliveries with a wrong signature',
-        this.#received.filter((one) => !this.#isSigned(one)).length,
-        0,
-      ),
+      none('deliveries with a wrong signature', this.#received, (one) => !this.#isSigned(one)),
       observed('deliveries sent again without a reason', this.#countRepeated()),
       observed('rooms', this.#rooms.size),
       exactly('rooms without an end that is told', this.#rooms.difference(this.#ended).size, 0),

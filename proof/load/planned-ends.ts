@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../test/support/parts/haproxy.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
-import { atMost, exactly, observed } from '../figures.ts';
+import { atMost, exactly, none, observed } from '../figures.ts';
 import { type EngineSettings, onBothEngines } from '../support/both-engines.ts';
 import { startEmbeddedMedia } from '../support/embedded-media.ts';
 import { passTo, startPassingServer } from '../support/passing-server.ts';
@@ -85,7 +85,7 @@ async function endRooms(context: ExperimentContext, settings: EngineSettings): P
     figures: [
       observed('planned rooms', ends.size),
       exactly('rooms that were not closed', ends.size - lateMs.length, 0),
-      exactly('rooms that were closed before their end', lateMs.filter((ms) => ms < 0).length, 0),
+      none('rooms that were closed before their end', lateMs, (ms) => ms < 0),
       exactly('rooms without exactly one event that they close now', countOdd(closing), 0),
       exactly('rooms without exactly one room_finished that tells why', countOdd(finished), 0),
       observed('from the end to the closing, median', percentile(lateMs, 0.5), ' ms'),

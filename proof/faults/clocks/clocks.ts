@@ -140,6 +140,7 @@ type Seen = {
 
 function toFigures(cases: readonly Seen[], runSize: RunSize): readonly Figure[] {
   const total = (count: (one: Seen) => number): number => sum(cases.map(count));
+  const no = (name: string, count: (one: Seen) => number): Figure => exactly(name, total(count), 0);
   const place = cases[0]?.one.place;
   /** Where the only clock is wrong, nobody can know better when a plan ends or a retry is due. */
   const unlessAlone = (name: string, measured: number): Figure =>
@@ -148,63 +149,27 @@ function toFigures(cases: readonly Seen[], runSize: RunSize): readonly Figure[] 
   const late = rooms.map(
     ({ closesAt, closedAt = Number.POSITIVE_INFINITY }) => (closedAt - closesAt) / 1_000,
   );
-  const lateness = {
-    name: 'closed late by',
-    measured: Math.round(Math.max(...late, 0) * 10) / 10,
-    unit: ' s',
-  };
+  const measured = Math.round(Math.max(...late, 0) * 10) / 10;
+  const lateness = { name: 'closed late by', measured, unit: ' s' };
   const deciding = cases.length * (place === 'PostgreSQL' ? 2 : 1);
+  const saying = total((one) => one.saying);
   const ofLong = [
-    exactly(
-      'instances that say so',
-      total(({ saying }) => saying),
-      deciding,
-    ),
-    exactly(
-      'due and never deleted',
-      total(({ isPurged }) => Number(!isPurged)),
-      0,
-    ),
+    exactly('instances that say so', saying, deciding),
+    no('due and never deleted', ({ isPurged }) => Number(!isPurged)),
   ];
+  const events = total(({ tally }) => tally.acknowledged.length);
+  const early = total(({ deliveries }) => deliveries.early);
+  const clear = total(({ tally }) => tally.wrongRefused);
   return [
-    exactly(
-      'rows deleted too early',
-      total(({ deleted }) => deleted),
-      0,
-    ),
+    no('rows deleted too early', ({ deleted }) => deleted),
     ...(runSize === 'long' ? ofLong : []),
-    observed(
-      'events',
-      total(({ tally }) => tally.acknowledged.length),
-    ),
-    exactly(
-      'deliveries lost',
-      total(({ deliveries }) => deliveries.lost),
-      0,
-    ),
-    exactly(
-      'repeated',
-      total(({ deliveries }) => deliveries.repeated),
-      0,
-    ),
-    unlessAlone(
-      'retries too early',
-      total(({ deliveries }) => deliveries.early),
-    ),
-    exactly(
-      'refused by who is right',
-      total(({ tally }) => tally.rightRefused),
-      0,
-    ),
-    observed(
-      'by who is wrong, and says so',
-      total(({ tally }) => tally.wrongRefused),
-    ),
-    exactly(
-      'and does not say so',
-      total(({ tally }) => tally.unclear),
-      0,
-    ),
+    observed('events', events),
+    no('deliveries lost', ({ deliveries }) => deliveries.lost),
+    no('repeated', ({ deliveries }) => deliveries.repeated),
+    unlessAlone('retries too early', early),
+    no('refused by who is right', ({ tally }) => tally.rightRefused),
+    observed('by who is wrong, and says so', clear),
+    no('and does not say so', ({ tally }) => tally.unclear),
     observed('rooms', rooms.length),
     unlessAlone('closed too early', late.filter((seconds) => seconds < -NEARLY_MS / 1_000).length),
     place === 'SQLite'

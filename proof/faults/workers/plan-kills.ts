@@ -5,7 +5,7 @@ import {
   type FleetInstance,
 } from '../../../test/server/webhooks/support/instance.ts';
 import { type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { atMost, type Figure, none, observed } from '../../figures.ts';
 import { type EngineSettings, locateDatabase, onBothEngines } from '../../support/both-engines.ts';
 import { startEmbeddedMedia } from '../../support/embedded-media.ts';
 import { type AfterKill, type KillState, killInEveryState } from '../../support/faults.ts';
@@ -91,48 +91,39 @@ type Round = {
 };
 
 function toOutcome(rounds: readonly Round[], { slug }: PlanState): AfterKill {
-  const count = (isOdd: (round: Round) => boolean): number => rounds.filter(isOdd).length;
+  const last = (time: 'startMs' | 'lateMs'): number => Math.max(...rounds.map((round) => round[time])) / 1000;
+  const startBound = slug === 'unasked' ? STARTED_SECONDS.unasked : STARTED_SECONDS.others;
   const figures: readonly Figure[] = [
     observed('rooms', rounds.length),
-    exactly(
+    none(
       'rooms that are not recorded exactly once when everything has started',
-      count(({ recordings }) => recordings !== 1),
-      0,
+      rounds,
+      ({ recordings }) => recordings !== 1,
     ),
-    exactly(
-      'rooms with a start that is told as failed',
-      count(({ events }) => events.has('planned_start_failed')),
-      0,
+    none('rooms with a start that is told as failed', rounds, ({ events }) =>
+      events.has('planned_start_failed'),
     ),
-    exactly(
-      'rooms in which nobody was warned',
-      count(({ warnings }) => warnings === 0),
-      0,
-    ),
-    exactly(
+    none('rooms in which nobody was warned', rounds, ({ warnings }) => warnings === 0),
+    none(
       'rooms without exactly one event of each: the warning, and the end',
-      count(({ events }) => events.get('room_closing') !== 2),
-      0,
+      rounds,
+      ({ events }) => events.get('room_closing') !== 2,
     ),
-    exactly(
+    none(
       'rooms without exactly one room_finished that tells why',
-      count(({ events, closeReason }) => events.get('room_finished') !== 1 || closeReason !== 'closes_at'),
-      0,
+      rounds,
+      ({ events, closeReason }) => events.get('room_finished') !== 1 || closeReason !== 'closes_at',
     ),
-    exactly(
-      'rooms that were closed before their end',
-      count(({ lateMs }) => lateMs < 0),
-      0,
-    ),
+    none('rooms that were closed before their end', rounds, ({ lateMs }) => lateMs < 0),
     atMost({
       name: 'the last recording ran after',
-      measured: Math.max(...rounds.map(({ startMs }) => startMs)) / 1000,
-      bound: slug === 'unasked' ? STARTED_SECONDS.unasked : STARTED_SECONDS.others,
+      measured: last('startMs'),
+      bound: startBound,
       unit: ' s',
     }),
     atMost({
       name: 'the last room was closed after',
-      measured: Math.max(...rounds.map(({ lateMs }) => lateMs)) / 1000,
+      measured: last('lateMs'),
       bound: BOUND_SECONDS,
       unit: ' s',
     }),
