@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Figure } from './figures.ts';
+import type { Figure, Figures } from './figures.ts';
 import { figuresWithSpread, type RecordedResult, type Results } from './results.ts';
 
 /** The summary, and beside it a page for each experiment, in docs/proof. */
@@ -137,7 +137,7 @@ function markdownTable(head: readonly string[], rows: readonly (readonly string[
 }
 
 /** The tables of one experiment: the same figures of several groups side by side, and the other figures one below the other. */
-type GroupedFigures = { readonly grouped: readonly Table[]; readonly single: readonly Figure[] };
+type GroupedFigures = { readonly grouped: readonly Table[]; readonly single: Figures };
 
 /** The name of a figure that several groups have is `group: figure`. */
 type Member = { readonly group: string; readonly label: string; readonly figure: Figure };
@@ -145,7 +145,7 @@ type Member = { readonly group: string; readonly label: string; readonly figure:
 /** A table is readable with this many columns beside the names of its rows. */
 const MIN_SHARED = 3;
 
-export function groupFigures(figures: readonly Figure[]): GroupedFigures {
+export function groupFigures(figures: Figures): GroupedFigures {
   const members = figures.flatMap(toMember);
   const labelsByGroup = Map.groupBy(members, ({ group }) => group);
   const families = Map.groupBy(labelsByGroup.values(), (group) => group.map(({ label }) => label).join('\n'));

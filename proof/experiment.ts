@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { Figure } from './figures.ts';
+import type { Figure, Figures } from './figures.ts';
 
 /** docs/proof has the results of the full run. The short run runs in a few seconds, with the tests. */
 export type RunSize = 'long' | 'short';
 
 export type Findings = {
-  readonly figures: readonly Figure[];
+  readonly figures: Figures;
   /** Versions of the third-party programs that took part. */
   readonly versions?: Readonly<Record<string, string>>;
   /** Remarks about the figures, in whole sentences. */
@@ -22,6 +22,9 @@ export type ExperimentContext = {
   /** Registers something to end with the experiment, and returns it. The last one is ended first. */
   readonly cleanUp: <Started extends Closable>(started: Started) => Started;
 };
+
+/** The part of the context of whatever only starts something. */
+export type Cleaning = Pick<ExperimentContext, 'cleanUp'>;
 
 type Closable = (() => unknown) | { readonly close: () => unknown };
 
@@ -93,7 +96,7 @@ export async function runExperiment(
 }
 
 /** Makes a folder that is removed with the experiment. */
-export async function makeFolder({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<string> {
+export async function makeFolder({ cleanUp }: Cleaning): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-prove-'));
   cleanUp(() => rm(folder, { recursive: true, force: true }));
   return folder;

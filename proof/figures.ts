@@ -15,6 +15,8 @@ export type Figure = {
   readonly isReached?: boolean;
 };
 
+export type Figures = readonly Figure[];
+
 export function exactly(name: string, measured: number, expected: number): Figure {
   return { ...observed(name, measured), bound: inWords(expected), holds: measured === expected };
 }
@@ -49,7 +51,7 @@ export function aimedAt({ name, measured, bound, unit = '' }: BoundedFigure): Fi
 }
 
 /** Returns the figures with the name of what they are about in front of their own names. */
-export function named(name: string, figures: readonly Figure[]): readonly Figure[] {
+export function named(name: string, figures: Figures): Figures {
   return figures.map((figure) => ({ ...figure, name: `${name}: ${figure.name}` }));
 }
 

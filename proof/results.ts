@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Result } from './experiment.ts';
-import { type Figure, rangeInWords } from './figures.ts';
+import { type Figures, rangeInWords } from './figures.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Results of this machine. */
@@ -78,7 +78,7 @@ function toEarlier({ endedAt, load, figures }: Result): EarlierRun {
 }
 
 /** Returns the figures of the last run, each with its spread over all runs, unless it has a spread of its own. */
-export function figuresWithSpread({ figures, earlier = [] }: RecordedResult): readonly Figure[] {
+export function figuresWithSpread({ figures, earlier = [] }: RecordedResult): Figures {
   return figures.map((figure) => {
     const { name, value, unit } = figure;
     if (figure.spread !== undefined || value === undefined) return figure;

@@ -12,8 +12,8 @@ import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { startRedis } from '../../test/support/parts/redis.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
-import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
-import { atMost, exactly, type Figure, named, observed } from '../figures.ts';
+import type { Cleaning, Experiment, ExperimentContext, Findings } from '../experiment.ts';
+import { atMost, exactly, type Figure, type Figures, named, observed } from '../figures.ts';
 import { killInEveryState } from '../support/faults.ts';
 import { pollEvery } from '../support/poll.ts';
 import {
@@ -74,7 +74,7 @@ function killAtEnds(
   stage: BucketStage,
   context: ExperimentContext,
   { rooms, prefix }: Recorded,
-): Promise<readonly Figure[]> {
+): Promise<Figures> {
   return killInEveryState(context, {
     states: MOMENTS,
     kill: async ({ slug: moment }) => {
@@ -91,7 +91,7 @@ type AtEnd = {
   readonly awayMs: number;
 };
 
-async function killAtEnd(stage: BucketStage, { moment, rooms, awayMs }: AtEnd): Promise<readonly Figure[]> {
+async function killAtEnd(stage: BucketStage, { moment, rooms, awayMs }: AtEnd): Promise<Figures> {
   const ids = await Promise.all(rooms.map((room) => record(stage, room)));
   if (moment === 'uploaded') await stage.s3.kill();
   await Promise.all(rooms.map((room) => stopRecording(stage, room)));
@@ -125,7 +125,7 @@ function isUploaded({ s3 }: BucketStage, room: string): boolean {
   return names.some((name) => name.includes(room) && /\.(mp4|ogg)$/.test(name));
 }
 
-async function killInDownload(stage: BucketStage): Promise<readonly Figure[]> {
+async function killInDownload(stage: BucketStage): Promise<Figures> {
   const recording = await recordWhole(stage, 'download');
   await enlarge(recording.object);
   const { isPlaced, codes, isLeftAsWhole, keptBytes, isSame } = await downloadInterrupted(stage, recording);
@@ -140,7 +140,7 @@ async function killInDownload(stage: BucketStage): Promise<readonly Figure[]> {
   ]);
 }
 
-async function callWithoutBucket(stage: BucketStage, awayMs: number): Promise<readonly Figure[]> {
+async function callWithoutBucket(stage: BucketStage, awayMs: number): Promise<Figures> {
   const { client, s3 } = stage;
   const { id, object } = await recordWhole(stage, 'used');
   await s3.kill();
@@ -189,14 +189,14 @@ type BucketStage = RecordingStage & {
   readonly settings?: object;
 };
 
-async function startBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Promise<BucketStage> {
+async function startBucketStage(context: Cleaning): Promise<BucketStage> {
   const s3 = context.cleanUp(await startS3());
   const stage = await startRecorderStage(context, bucketSettings(s3));
   return { ...stage, s3, enter: async (room) => stage.enter(room) };
 }
 
 /** The same stage with a real LiveKit and its own recorder. */
-async function startRealBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Promise<BucketStage> {
+async function startRealBucketStage(context: Cleaning): Promise<BucketStage> {
   const { cleanUp } = context;
   const s3 = cleanUp(await startS3());
   const redis = cleanUp(await startRedis());

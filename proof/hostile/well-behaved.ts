@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import { atMost, exactly, type Figure, named, observed } from '../figures.ts';
+import { atMost, exactly, type Figures, named, observed } from '../figures.ts';
 import { sampleProcess } from '../support/process-figures.ts';
 import { percentile } from '../support/statistics.ts';
 
@@ -85,7 +85,7 @@ function callService({ url, keys }: Served, path: string, agent: Agent | false):
 /** Limits for what other callers notice of an attack. */
 export type Limits = { readonly p99Ms: number; readonly growthMb: number };
 
-export function servedFigures(stage: Stage, calm: Stage, limits: Limits): readonly Figure[] {
+export function servedFigures(stage: Stage, calm: Stage, limits: Limits): Figures {
   const { name, timesMs, failures, highestMb } = stage;
   const calmMs = Math.round(percentile(calm.timesMs, 0.99));
   const p99 = { name: `p99 of the caller (${calmMs} ms when calm)`, bound: limits.p99Ms, unit: ' ms' };

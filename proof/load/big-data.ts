@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
-import { atLeast, atMost, type Figure, observed } from '../figures.ts';
+import { atLeast, atMost, type Figure, type Figures, observed } from '../figures.ts';
 import { type Filler, fill, openFiller, type Size } from '../support/fill.ts';
 import { coreShare, sampleProcess } from '../support/process-figures.ts';
 import { createSignedClient, type SignedClient, startDatabase, timeCalls } from '../support/signed-client.ts';
@@ -124,11 +124,7 @@ async function registerWebhooks(fleet: Fleet, instance: FleetInstance, count: nu
   return ids[0] ?? '';
 }
 
-async function pageFigures(
-  client: SignedClient,
-  webhookId: string,
-  runSize: RunSize,
-): Promise<readonly Figure[]> {
+async function pageFigures(client: SignedClient, webhookId: string, runSize: RunSize): Promise<Figures> {
   const figures: Figure[] = [];
   for (const listing of listings(webhookId)) {
     // Warms up: the first pages open connections and compile code.
@@ -144,7 +140,7 @@ async function readerFigures(
   { pid }: FleetInstance,
   client: SignedClient,
   runSize: RunSize,
-): Promise<readonly Figure[]> {
+): Promise<Figures> {
   const tailers = startTailers(client, SIZES[runSize].tailers);
   // All tailers wait for an event after this time.
   await delay(10 * POLL_MS);

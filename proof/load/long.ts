@@ -14,7 +14,7 @@ import { fakeClockFrom } from '../../test/support/parts/faketime.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { SkippableClock } from '../../test/support/skippable-clock.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../experiment.ts';
-import { exactly, type Figure, named, none, observed } from '../figures.ts';
+import { exactly, type Figures, named, none, observed } from '../figures.ts';
 import { locateDatabase } from '../support/both-engines.ts';
 import { startEmbeddedMedia } from '../support/embedded-media.ts';
 import { openFiller } from '../support/fill.ts';
@@ -68,10 +68,7 @@ async function runLong(context: ExperimentContext): Promise<Findings> {
 }
 
 /** Lets the days pass step by step, with load in each step, and judges what became of everything. */
-async function passDays(
-  context: ExperimentContext,
-  engine: 'SQLite' | 'PostgreSQL',
-): Promise<readonly Figure[]> {
+async function passDays(context: ExperimentContext, engine: 'SQLite' | 'PostgreSQL'): Promise<Figures> {
   const { runSize, report } = context;
   const size: Size = SIZES[runSize];
   const stage = await startStage(context, engine, size);
@@ -314,7 +311,7 @@ class Work {
     }
   }
 
-  async judge(report: (line: string) => void): Promise<readonly Figure[]> {
+  async judge(report: (line: string) => void): Promise<Figures> {
     const { keptMs, lateMs, now, countFiles } = this.#stage;
     await this.checkEvents();
     const arrived = new Set(this.#received.map(identify));

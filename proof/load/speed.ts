@@ -20,6 +20,7 @@ import {
   WHOLE_AMOUNT,
 } from '../benches/webhooks/throughput.ts';
 import {
+  type Cleaning,
   type Experiment,
   type ExperimentContext,
   type Findings,
@@ -32,6 +33,7 @@ import {
   atMost,
   exactly,
   type Figure,
+  type Figures,
   inWords,
   named,
   observed,
@@ -93,7 +95,7 @@ async function measureSpeed(context: ExperimentContext): Promise<Findings> {
   return { figures, versions: { SQLite: process.versions.sqlite ?? '' } };
 }
 
-async function tokenFigures({ runSize, cleanUp }: ExperimentContext, by: Floor): Promise<readonly Figure[]> {
+async function tokenFigures({ runSize, cleanUp }: ExperimentContext, by: Floor): Promise<Figures> {
   const service = await startUsualService({ cleanUp });
   const { speeds, processorTimes } = await measureTokens(service, by, TOKENS[runSize]);
   service.stop();
@@ -113,7 +115,7 @@ async function tokenFigures({ runSize, cleanUp }: ExperimentContext, by: Floor):
 }
 
 /** Beside tokens of rooms without a plan. */
-async function planFigures({ runSize, cleanUp }: ExperimentContext): Promise<readonly Figure[]> {
+async function planFigures({ runSize, cleanUp }: ExperimentContext): Promise<Figures> {
   const service = await startUsualService({ cleanUp });
   const { speeds, processorTimes } = await measurePlannedTokens(service, TOKENS[runSize]);
   service.stop();
@@ -129,7 +131,7 @@ async function planFigures({ runSize, cleanUp }: ExperimentContext): Promise<rea
 }
 
 /** Lists the rooms of a real LiveKit through the service, and by livekit-server-sdk. */
-async function roomFigures({ runSize, cleanUp }: ExperimentContext): Promise<readonly Figure[]> {
+async function roomFigures({ runSize, cleanUp }: ExperimentContext): Promise<Figures> {
   const livekit = cleanUp(await startLivekit());
   const { url, keys } = await startUsualService({ cleanUp }, mediaServerSettings(livekit));
   const sdk = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
@@ -146,7 +148,7 @@ async function roomFigures({ runSize, cleanUp }: ExperimentContext): Promise<rea
 
 /** Starts the service with its usual settings, such as the access log and the metrics, and without the limit of requests. */
 async function startUsualService(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   mediaServer: Readonly<Record<string, string>> = { LIVEKIT_URL: 'ws://127.0.0.1:9' },
 ): Promise<Program & { readonly keys: Keys }> {
   const folder = await makeFolder({ cleanUp });
@@ -163,12 +165,12 @@ async function startUsualService(
   return { ...program, keys };
 }
 
-function pairFigures(name: string, pairs: readonly Pair[], unit: string): readonly Figure[] {
+function pairFigures(name: string, pairs: readonly Pair[], unit: string): Figures {
   const side = (index: 0 | 1): number => Math.round(median(pairs.map((pair) => pair[index])));
   return [observed(name, side(0), unit), observed(`${name} of the plain server`, side(1), unit)];
 }
 
-async function eventFigures(place: Place, runSize: RunSize): Promise<readonly Figure[]> {
+async function eventFigures(place: Place, runSize: RunSize): Promise<Figures> {
   const times = await measureInbound(place, INBOUND[runSize]);
   const { name } = place.database;
   const p99 = {
@@ -185,7 +187,7 @@ async function eventFigures(place: Place, runSize: RunSize): Promise<readonly Fi
   ];
 }
 
-async function deliveryFigures(place: Place, amount: Amount): Promise<readonly Figure[]> {
+async function deliveryFigures(place: Place, amount: Amount): Promise<Figures> {
   const { name } = place.database;
   return [
     ...rateFigures(
@@ -196,7 +198,7 @@ async function deliveryFigures(place: Place, amount: Amount): Promise<readonly F
   ];
 }
 
-function streamFigures(name: string, amount: Amount, rates: readonly Rate[]): readonly Figure[] {
+function streamFigures(name: string, amount: Amount, rates: readonly Rate[]): Figures {
   const stream = `${name}, ${inWords(amount.events)} events to one webhook`;
   const grown = (of: keyof Rate['grown']): number => median(rates.map((rate) => rate.grown[of]));
   const [{ peers } = { peers: new Map<keyof typeof PEERS, number>() }] = rates;
@@ -209,7 +211,7 @@ function streamFigures(name: string, amount: Amount, rates: readonly Rate[]): re
 }
 
 /** Another queue that sends what the signing loop sends, in the same rounds. */
-function peerFigures(peer: keyof typeof PEERS, rates: readonly Rate[]): readonly Figure[] {
+function peerFigures(peer: keyof typeof PEERS, rates: readonly Rate[]): Figures {
   const speeds = rates.map(({ peers }) => peers.get(peer) ?? Number.NaN);
   const name = 'our rate, as a multiple';
   const ahead = rates.map(({ perSecond }, round) => perSecond / (speeds[round] ?? Number.NaN));
@@ -224,10 +226,7 @@ function peerFigures(peer: keyof typeof PEERS, rates: readonly Rate[]): readonly
 }
 
 /** Deliveries through the whole service, with and without traces, in turns. */
-async function throughFigures(
-  place: Place,
-  { runSize, cleanUp }: ExperimentContext,
-): Promise<readonly Figure[]> {
+async function throughFigures(place: Place, { runSize, cleanUp }: ExperimentContext): Promise<Figures> {
   const collector = cleanUp(await startReceiver());
   const { rounds, events } = THROUGH[runSize];
   const [untraced, traced]: [number[], number[]] = [[], []];
@@ -243,7 +242,7 @@ async function throughFigures(
   ]);
 }
 
-function rateFigures(name: string, rates: readonly Rate[]): readonly Figure[] {
+function rateFigures(name: string, rates: readonly Rate[]): Figures {
   return [
     observed(`${name}: deliveries per second`, Math.round(median(rates.map(({ perSecond }) => perSecond)))),
     goalFigure(

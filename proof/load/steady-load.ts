@@ -6,7 +6,7 @@ import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { Random } from '../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
-import { atMost, exactly, type Figure, observed } from '../figures.ts';
+import { atMost, exactly, type Figures, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import { coreShare, growthFigures, type Sample, sampleProcess } from '../support/process-figures.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../support/signed-client.ts';
@@ -98,7 +98,7 @@ async function watched(
 function loadFigures(
   { requests, failures, wrongSuccesses, timesMs, timesMsByOperation }: Ledger,
   seconds: number,
-): readonly Figure[] {
+): Figures {
   return [
     observed('requests', requests),
     observed('requests per second', Math.round(requests / seconds)),
@@ -121,7 +121,7 @@ function byName<Value>(values: ReadonlyMap<string, Value>): readonly (readonly [
 }
 
 /** How late a timer ran in the process of the service since the last reading, by its own metrics. */
-async function readLag(client: SignedClient): Promise<readonly Figure[]> {
+async function readLag(client: SignedClient): Promise<Figures> {
   const { text } = await client.call('GET', '/metrics');
   const shares = { median: 'p50', p99: 'p99', maximum: 'max' };
   return Object.entries(shares).map(([name, share]) => {
@@ -130,7 +130,7 @@ async function readLag(client: SignedClient): Promise<readonly Figure[]> {
   });
 }
 
-async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {
+async function idleFigures({ pid }: FleetInstance): Promise<Figures> {
   await delay(10_000);
   const before = await sampleProcess(pid);
   await delay(IDLE_SECONDS.long * 1000);

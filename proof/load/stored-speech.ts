@@ -9,7 +9,7 @@ import type { StoredSegment } from '../../src/server/transcription/store.ts';
 import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
 import type { ExperimentContext, Findings, RunSize } from '../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../figures.ts';
+import { atMost, exactly, type Figure, type Figures, observed } from '../figures.ts';
 import { type EngineSettings, locateDatabase, onBothEngines } from '../support/both-engines.ts';
 import { createSignedClient, type SignedClient, timeCalls } from '../support/signed-client.ts';
 import { percentile, round } from '../support/statistics.ts';
@@ -136,7 +136,7 @@ function toPath({ query }: Search): string {
 }
 
 /** Keeps 60 searches in flight, and measures what others get in the meantime. */
-async function searchMuch(client: SignedClient, runSize: RunSize): Promise<readonly Figure[]> {
+async function searchMuch(client: SignedClient, runSize: RunSize): Promise<Figures> {
   const until = performance.now() + BUSY_SECONDS[runSize] * 1_000;
   const answers = new Map<number, number>();
   const search = async (_: unknown, number: number): Promise<void> => {

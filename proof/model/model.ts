@@ -8,7 +8,7 @@ import { wrongInAll } from '../../test/server/webhooks/simulation/wrong-in.ts';
 import { compareStates } from '../../test/support/simulation/compare-states.ts';
 import { type Exploration, explore } from '../../test/support/simulation/explore.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
-import { atLeast, exactly, type Figure, observed } from '../figures.ts';
+import { atLeast, exactly, type Figure, type Figures, observed } from '../figures.ts';
 import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts';
 import { type FirstViolation, SCENARIOS } from './scenarios.ts';
 
@@ -77,7 +77,7 @@ async function exploreAll({ runSize, report }: ExperimentContext): Promise<Findi
   };
 }
 
-function toFigures(name: string, exploration: Exploration): readonly Figure[] {
+function toFigures(name: string, exploration: Exploration): Figures {
   return [
     observed(`${name}: different states`, exploration.states),
     observed(`${name}: different ends`, exploration.ends),
@@ -93,10 +93,7 @@ function countOrders({ isComplete, interruptions }: Exploration): string {
 }
 
 /** Searches for the planted faults. The short run only searches for those that few moves find. */
-async function findPlanted(
-  runSize: RunSize,
-  report: ExperimentContext['report'],
-): Promise<readonly Figure[]> {
+async function findPlanted(runSize: RunSize, report: ExperimentContext['report']): Promise<Figures> {
   const planted = PLANTED_FAULTS.filter(({ needsFewMoves }) => runSize === 'long' || needsFewMoves);
   let found = 0;
   let mostSteps = 0;

@@ -1,5 +1,5 @@
 import { startRtc } from '../../test/cli/support/process.ts';
-import { atMost, type Figure } from '../figures.ts';
+import { atMost, type Figures } from '../figures.ts';
 import { readPeak } from './process-figures.ts';
 
 /** Exit codes that the documentation gives to what is not as a command expects. */
@@ -27,10 +27,7 @@ export function hasCrashed({ code, output, isStuck }: CommandRun): boolean {
 type CommandLimits = { readonly seconds: number; readonly memoryMb: number };
 
 /** The claims about the time and the memory of commands. */
-export function costFigures(
-  runs: readonly CommandRun[],
-  { seconds, memoryMb }: CommandLimits,
-): readonly Figure[] {
+export function costFigures(runs: readonly CommandRun[], { seconds, memoryMb }: CommandLimits): Figures {
   const highest = (read: (run: CommandRun) => number): number =>
     Math.round(Math.max(...runs.map(read)) * 10) / 10;
   const [longest, largest] = [highest((run) => run.seconds), highest((run) => run.highestMb)];

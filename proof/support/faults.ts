@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExperimentContext } from '../experiment.ts';
-import { type Figure, named } from '../figures.ts';
+import { type Figure, type Figures, named } from '../figures.ts';
 
 /** A fault of something that the service needs. */
 export type InjectedFault = {
@@ -66,7 +66,7 @@ export type KillState = {
 
 /** The outcome of a kill. */
 export type AfterKill = {
-  readonly figures: readonly Figure[];
+  readonly figures: Figures;
   /** For the person who watches the run. */
   readonly lines: readonly string[];
 };
@@ -84,11 +84,11 @@ type Kills<State extends KillState> = {
 export async function killInEveryState<State extends KillState>(
   { runSize, report }: Pick<ExperimentContext, 'runSize' | 'report'>,
   { states, ofShort, areTogether, kill }: Kills<State>,
-): Promise<readonly Figure[]> {
+): Promise<Figures> {
   const chosen = states.filter(
     ({ slug }) => runSize === 'long' || ofShort === undefined || ofShort.includes(slug),
   );
-  const killOne = async (state: State): Promise<readonly Figure[]> => {
+  const killOne = async (state: State): Promise<Figures> => {
     const { figures, lines } = await kill(state);
     for (const line of lines) report(`${state.name}: ${line}`);
     return named(state.name, figures);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 import { readPort } from '../../test/support/forwarding-server.ts';
-import type { ExperimentContext } from '../experiment.ts';
+import type { Cleaning } from '../experiment.ts';
 
 export type PassedRequest = {
   readonly path: string;
@@ -20,7 +20,7 @@ export type PassedAnswer = {
 
 /** Starts a server between two others; returns its URL. A request that cannot be passed on gets 503. */
 export async function startPassingServer(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   handle: (request: PassedRequest) => Promise<PassedAnswer>,
 ): Promise<string> {
   const server = createServer(async (incoming, response) => {

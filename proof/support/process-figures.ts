@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { atMost, type Figure, observed } from '../figures.ts';
+import { atMost, type Figures, observed } from '../figures.ts';
 import { mean, round, sum } from './statistics.ts';
 
 /** A sample of a process (Linux). */
@@ -47,7 +47,7 @@ export function coreShare(before: Sample, after: Sample): number {
 const MAX_GROWTH_MB = 15;
 
 /** Compares the last fifth of the samples with the middle one. As many descriptors come and go as there are callers. */
-export function growthFigures(samples: readonly Sample[], callers: number): readonly Figure[] {
+export function growthFigures(samples: readonly Sample[], callers: number): Figures {
   const fifth = (number: number): readonly Sample[] =>
     samples.slice(Math.floor((samples.length * number) / 5), Math.floor((samples.length * (number + 1)) / 5));
   const growth = (read: (sample: Sample) => number): number =>

@@ -5,7 +5,7 @@ import {
   startReceiver,
 } from '../../test/server/webhooks/support/receiver.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
-import { type ExperimentContext, makeFolder } from '../experiment.ts';
+import { type Cleaning, type ExperimentContext, makeFolder } from '../experiment.ts';
 import { startEmbeddedMedia } from './embedded-media.ts';
 import { untilEnoughOrSilence } from './poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from './signed-client.ts';
@@ -21,7 +21,7 @@ export type RecordingStage = Awaited<ReturnType<typeof startRecordingStage>>;
 export type RecorderStage = Awaited<ReturnType<typeof startRecorderStage>>;
 
 export async function startRecorderStage(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   environment: Readonly<Record<string, string>> = {},
 ) {
   const recordingDir = await makeFolder({ cleanUp });
@@ -48,7 +48,7 @@ type RecordedServer = {
 };
 
 export async function startRecordingStage(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   { port, mediaServer }: RecordedServer,
   settings: Readonly<Record<string, string>>,
 ) {

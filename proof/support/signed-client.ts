@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import type { ExperimentContext } from '../experiment.ts';
+import type { Cleaning } from '../experiment.ts';
 
 export type ServiceResponse = {
   readonly status: number;
@@ -103,7 +103,7 @@ type ServiceOptions = {
 
 /** Starts the service in a process of its own, with a client that signs its requests. It ends with the experiment. */
 export async function startService(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   { environment, connections, port }: ServiceOptions,
 ) {
   const fleet = cleanUp(await createFleet(environment));
@@ -121,7 +121,7 @@ export function mediaServerSettings({ url, apiKey, apiSecret }: MediaServerAcces
 
 /** Starts a PostgreSQL; resolves to the URL of a database on it. `isDurable` lets commits wait for the disk. */
 export async function startDatabase(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   options: Parameters<typeof startPostgres>[0] = {},
 ): Promise<string> {
   const cluster = cleanUp(await startPostgres(options));

@@ -13,7 +13,7 @@ import {
   startReceiver,
 } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Random } from '../../../test/support/random.ts';
-import { atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { atMost, exactly, type Figures, observed } from '../../figures.ts';
 import { findWithin, untilEnoughOrSilence } from '../../support/poll.ts';
 
 /** Prefix of rooms of which each webhook refuses the first request. */
@@ -215,7 +215,7 @@ type Verdict = {
 };
 
 /** Returns the figures that every chaos run has a claim about. */
-export function verdict({ observer, events, stops, unsettled }: Verdict): readonly Figure[] {
+export function verdict({ observer, events, stops, unsettled }: Verdict): Figures {
   const { arrivals, distinct, wrongSignatures, outOfOrder } = observer.tally();
   const acknowledged = events.acknowledged() * observer.webhooks;
   const perStop = CONCURRENCY_PER_WEBHOOK * observer.webhooks + MAX_UNWRITTEN_OUTCOMES;

@@ -12,8 +12,8 @@ import {
 import { fakeClock } from '../../../test/support/parts/faketime.ts';
 import { type PostgresPair, startPostgresPair } from '../../../test/support/parts/postgres-pair.ts';
 import { Random } from '../../../test/support/random.ts';
-import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
-import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
+import type { Cleaning, Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
+import { atLeast, atMost, exactly, type Figure, type Figures, observed } from '../../figures.ts';
 import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
 import {
   countUndelivered,
@@ -180,11 +180,7 @@ async function injectClusterFaults(context: ExperimentContext): Promise<Findings
 }
 
 /** Returns how the running instances did during the freezes. */
-function freezeFigures(
-  frozen: readonly Frozen[],
-  observer: DeliveryObserver,
-  events: MediaEvents,
-): readonly Figure[] {
+function freezeFigures(frozen: readonly Frozen[], observer: DeliveryObserver, events: MediaEvents): Figures {
   const { completeAt } = observer.tally();
   const late = (name: string): number =>
     (completeAt.get(name) ?? Number.POSITIVE_INFINITY) - (events.acknowledgedAt.get(name) ?? 0);
@@ -219,10 +215,7 @@ type Cluster = {
 
 type Member = FleetInstance & { readonly proxy: DatabaseProxy; readonly clockSeconds: number };
 
-async function startCluster(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
-  clocks: readonly number[],
-): Promise<Cluster> {
+async function startCluster({ cleanUp }: Cleaning, clocks: readonly number[]): Promise<Cluster> {
   const database = cleanUp(await startPostgresPair());
   const fleet = cleanUp(await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }));
   const start = async (proxy: DatabaseProxy, clockSeconds: number): Promise<Member> => {

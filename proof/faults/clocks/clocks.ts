@@ -5,7 +5,7 @@ import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary
 import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
-import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { atMost, exactly, type Figure, type Figures, named, observed } from '../../figures.ts';
 import { findWithin } from '../../support/poll.ts';
 import { createSignedClient, type ServiceResponse } from '../../support/signed-client.ts';
 import { sum } from '../../support/statistics.ts';
@@ -138,7 +138,7 @@ type Seen = {
   readonly isPurged: boolean;
 };
 
-function toFigures(cases: readonly Seen[], runSize: RunSize): readonly Figure[] {
+function toFigures(cases: readonly Seen[], runSize: RunSize): Figures {
   const total = (count: (one: Seen) => number): number => sum(cases.map(count));
   const no = (name: string, count: (one: Seen) => number): Figure => exactly(name, total(count), 0);
   const place = cases[0]?.one.place;

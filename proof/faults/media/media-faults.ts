@@ -1,7 +1,7 @@
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { exactly, type Figure, named, observed } from '../../figures.ts';
+import { exactly, type Figures, named, observed } from '../../figures.ts';
 import { type Ledger, mediaRefusals, otherFailures } from '../../support/callers.ts';
 import { type FaultStage, type InjectedFault, injectFaults } from '../../support/faults.ts';
 import { percentile } from '../../support/statistics.ts';
@@ -61,7 +61,7 @@ function findFaults(stage: MediaStage, seconds: number): readonly InjectedFault[
   ];
 }
 
-function stageFigures({ name, seen, injected }: FaultStage<Ledger, InjectedFault>): readonly Figure[] {
+function stageFigures({ name, seen, injected }: FaultStage<Ledger, InjectedFault>): Figures {
   const refused = mediaRefusals(seen).length;
   const refusals = 'requests refused with a problem for lack of LiveKit';
   return named(name, [

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../test/support/parts/redis.ts';
 import type { Random } from '../../../test/support/random.ts';
-import type { ExperimentContext } from '../../experiment.ts';
+import type { Cleaning, ExperimentContext } from '../../experiment.ts';
 import {
   type CallersOptions,
   callUntil,
@@ -24,7 +24,7 @@ export type MediaStageOptions = {
 };
 
 export async function startMediaStage(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   { connections, toUrl = async ({ url }) => url }: MediaStageOptions,
 ) {
   const mediaSecret = randomBytes(24).toString('hex');
@@ -46,7 +46,7 @@ export async function startMediaStage(
 
 /** Starts a LiveKit that can be started again at its address after it was killed. */
 export async function startRestartable(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   options: NonNullable<Parameters<typeof startLivekit>[0]>,
 ) {
   let livekit = await startLivekit(options);

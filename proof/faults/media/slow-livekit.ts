@@ -1,7 +1,7 @@
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
-import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { atMost, exactly, type Figures, named, observed } from '../../figures.ts';
 import { type Ledger, mediaRefusals, otherFailures } from '../../support/callers.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/database-proxy.ts';
 import { untilWorking } from '../../support/faults.ts';
@@ -80,7 +80,7 @@ async function slowDown(context: ExperimentContext): Promise<Findings> {
   };
 }
 
-function toFigures({ stage: { name, fault }, media, stored, recoveredMs }: Seen): readonly Figure[] {
+function toFigures({ stage: { name, fault }, media, stored, recoveredMs }: Seen): Figures {
   const refused = mediaRefusals(media).length;
   const unsaid = otherFailures(media);
   const refusals = 'requests that need LiveKit, refused';

@@ -2,7 +2,7 @@ import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary
 import type { Receiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { atMost, exactly, type Figure, type Figures, named, observed } from '../../figures.ts';
 import { mediaRefusals, otherFailures } from '../../support/callers.ts';
 import { findWithin } from '../../support/poll.ts';
 import { percentile } from '../../support/statistics.ts';
@@ -24,7 +24,7 @@ async function injectNodeFaults(context: ExperimentContext): Promise<Findings> {
   const stage = await startNodeStage(context, 4 * CALLERS);
   const random = new Random(SEED);
   const call = createCalls(stage, random, report);
-  const settled = async (...args: Parameters<typeof aftermath>): Promise<readonly Figure[]> => {
+  const settled = async (...args: Parameters<typeof aftermath>): Promise<Figures> => {
     const { figures, lines } = await aftermath(...args);
     for (const line of lines) report(line);
     return figures;
@@ -65,7 +65,7 @@ async function injectNodeFaults(context: ExperimentContext): Promise<Findings> {
 type Mood = 'calm' | 'settling';
 
 function createCalls({ client, mediaSecret }: NodeStage, random: Random, report: (line: string) => void) {
-  return async (name: string, seconds: number, mood: Mood): Promise<readonly Figure[]> => {
+  return async (name: string, seconds: number, mood: Mood): Promise<Figures> => {
     report(name);
     const calling = { name, seconds, random, callers: CALLERS, pauseMs: PAUSE_MS };
     const { media, stored } = await callBoth({ client, mediaSecret }, calling, report);
@@ -115,7 +115,7 @@ function makeTruth({ resumed, elsewhere }: Rooms, people: readonly Person[], als
   );
 }
 
-type Aftermath = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
+type Aftermath = { readonly figures: Figures; readonly lines: readonly string[] };
 
 /** Returns who is connected now, according to the clients themselves. */
 function truthNow({ rooms, people }: Injected): Truth {

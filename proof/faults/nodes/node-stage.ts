@@ -7,7 +7,7 @@ import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts
 import type { Livekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from '../../../test/support/parts/run-part.ts';
-import type { ExperimentContext } from '../../experiment.ts';
+import type { Cleaning } from '../../experiment.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
 import { mediaServerSettings, startService } from '../../support/signed-client.ts';
 import { startRestartable } from '../media/media-stage.ts';
@@ -22,7 +22,7 @@ export type Node = {
 /** Two LiveKit nodes that share one Redis behind a balancer, and one instance of the service. */
 export type NodeStage = Awaited<ReturnType<typeof startNodeStage>>;
 
-export async function startNodeStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>, connections: number) {
+export async function startNodeStage({ cleanUp }: Cleaning, connections: number) {
   const mediaSecret = randomBytes(24).toString('hex');
   const redis = cleanUp(await startRedis());
   const reader = createClient({ url: redis.url });

@@ -9,8 +9,8 @@ import {
   roomFinished,
 } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../../test/support/random.ts';
-import type { ExperimentContext } from '../../experiment.ts';
-import { atLeast, atMost, exactly, type Figure, named, none, observed } from '../../figures.ts';
+import type { Cleaning, ExperimentContext } from '../../experiment.ts';
+import { atLeast, atMost, exactly, type Figure, type Figures, named, none, observed } from '../../figures.ts';
 import {
   callUntil,
   type Ledger,
@@ -33,7 +33,7 @@ type StorageStage = Awaited<ReturnType<typeof startStorageStage>>;
 type Calls = { readonly stored: Ledger; readonly free: Ledger };
 
 export async function startStorageStage(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
+  { cleanUp }: Cleaning,
   environment: Readonly<Record<string, string>>,
   random: Random,
 ) {
@@ -84,7 +84,7 @@ export async function findFigures(
   context: ExperimentContext,
   stage: StorageStage,
   { faults, refusals }: { readonly faults: readonly StorageFault[]; readonly refusals: Refusals },
-): Promise<readonly Figure[]> {
+): Promise<Figures> {
   const stages = await injectFaults(context, {
     faults: faults.map((fault) => ({ ...fault, after: `after the fault "${fault.name}"` })),
     isWorking: stage.acceptsWrites,
@@ -110,7 +110,7 @@ function surprising({ stored, free }: Calls): readonly string[] {
   return lines.slice(0, 5).map((line) => line.slice(0, 300));
 }
 
-function stageFigures({ name, seen, injected }: Stage): readonly Figure[] {
+function stageFigures({ name, seen, injected }: Stage): Figures {
   if (injected !== undefined) return named(name, faultFigures(seen, injected));
   const { stored, free } = seen;
   return named(name, [
@@ -123,7 +123,7 @@ function stageFigures({ name, seen, injected }: Stage): readonly Figure[] {
 function faultFigures(
   { stored, free }: Calls,
   { fault: { effect, boundMs }, recoveredMs }: NonNullable<Stage['injected']>,
-): readonly Figure[] {
+): Figures {
   const refused = { name: 'refused with 503 and a problem', bound: 1 };
   const measured = stored.failures.length - others(stored).length;
   const ms = (ledger: Ledger, part: number): number => Math.round(percentile(ledger.timesMs, part));
@@ -145,11 +145,7 @@ function faultFigures(
 type Refusals = 'stored nothing' | 'may have been stored';
 
 /** Compares the stored data with what callers and the webhook's receiver saw. */
-async function audit(
-  stage: StorageStage,
-  stages: readonly Stage[],
-  refusals: Refusals,
-): Promise<readonly Figure[]> {
+async function audit(stage: StorageStage, stages: readonly Stage[], refusals: Refusals): Promise<Figures> {
   const { observer, fleet, instance } = stage;
   const unsettled = await countUndelivered(fleet, instance);
   const stored = await namesOfStoredEvents(stage.client);
@@ -251,7 +247,7 @@ export type SmallDisk = {
   readonly fill: () => () => void;
 };
 
-export function mountSmallDisk({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): SmallDisk {
+export function mountSmallDisk({ cleanUp }: Cleaning): SmallDisk {
   const disk = mkdtempSync(join(tmpdir(), 'rtc-small-disk-'));
   cleanUp(() => rmSync(disk, { recursive: true }));
   if (mayMount) {

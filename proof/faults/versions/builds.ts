@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ExperimentContext, makeFolder } from '../../experiment.ts';
+import { type Cleaning, makeFolder } from '../../experiment.ts';
 
 /*
  * The builds of the service that a history has, chosen by the names of their migrations. A name never changes after a release, and
@@ -42,10 +42,7 @@ export async function chooseBuilds(): Promise<ChosenBuilds> {
 }
 
 /** Exports the files of a commit; resolves to the program that serves them. Without a commit it is the present build's. */
-export async function exportBuild(
-  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
-  commit: string | undefined,
-): Promise<string> {
+export async function exportBuild({ cleanUp }: Cleaning, commit: string | undefined): Promise<string> {
   if (commit === undefined) return join(ROOT, PROGRAM);
   const folder = join(await makeFolder({ cleanUp }), commit.slice(0, 8));
   await mkdir(folder);

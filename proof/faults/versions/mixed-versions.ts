@@ -4,7 +4,7 @@ import { createFleet, type FleetInstance } from '../../../test/server/webhooks/s
 import { startHaproxy } from '../../../test/support/parts/haproxy.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { exactly, type Figure, named, observed } from '../../figures.ts';
+import { exactly, type Figures, named, observed } from '../../figures.ts';
 import { type EngineSettings, locateDatabase } from '../../support/both-engines.ts';
 import { startEmbeddedMedia } from '../../support/embedded-media.ts';
 import { openFiller } from '../../support/fill.ts';
@@ -80,7 +80,7 @@ async function mixOnPostgres(context: ExperimentContext, programs: Programs, url
   const traffic = await startTraffic(context, { ...stage, url: proxy.url, insideUrl: proxy.insideUrl });
   const over = new AbortController();
   const running = traffic.run(over.signal);
-  const replaceAll = async (): Promise<readonly Figure[]> => {
+  const replaceAll = async (): Promise<Figures> => {
     let unfinished = 0;
     for (const [index, build] of TOURS.PostgreSQL[runSize].entries()) {
       if (index % ports.length === 0) {
@@ -190,7 +190,7 @@ async function startStage(context: ExperimentContext, programs: Programs, settin
       return isDone === true;
     },
     /** Stops all instances, and lets the build with other tables start on what they have stored. */
-    startOther: async (): Promise<readonly Figure[]> => {
+    startOther: async (): Promise<Figures> => {
       await Promise.all(instances.map(({ instance }) => instance.stop()));
       const before = await hashDatabase(locateDatabase(fleet, settings));
       const isRefused = await isOtherRefused();

@@ -10,8 +10,8 @@ import {
   startReceiver,
 } from '../../../test/server/webhooks/support/receiver.ts';
 import { Random } from '../../../test/support/random.ts';
-import type { ExperimentContext } from '../../experiment.ts';
-import { exactly, type Figure, none, observed } from '../../figures.ts';
+import type { Cleaning } from '../../experiment.ts';
+import { exactly, type Figures, none, observed } from '../../figures.ts';
 import { callUntil, type Ledger } from '../../support/callers.ts';
 import { findWithin } from '../../support/poll.ts';
 import {
@@ -50,7 +50,7 @@ const STREAM = 'rtmp://127.0.0.1:1935/live/key';
 const CONNECTIONS = 16;
 
 /** Requests of every kind, planned rooms, broadcasts, and keys and secrets that change, through whoever answers at the address. */
-export async function startTraffic({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>, scene: Scene) {
+export async function startTraffic({ cleanUp }: Cleaning, scene: Scene) {
   const outside = cleanUp(createSignedClient(scene.url, scene.keys, CONNECTIONS));
   const inside = cleanUp(createSignedClient(scene.insideUrl, scene.keys, CONNECTIONS));
   const work = new Work(scene, outside);
@@ -78,7 +78,7 @@ export async function startTraffic({ cleanUp }: Pick<ExperimentContext, 'cleanUp
       ledgers.push(await calling);
     },
     /** Waits until everything has settled, and judges what became of it. */
-    judge: async (report: (line: string) => void): Promise<readonly Figure[]> => {
+    judge: async (report: (line: string) => void): Promise<Figures> => {
       await work.endLongBroadcast();
       const openRooms = await work.untilClosed();
       // Rooms of broadcasts end some seconds after everybody has left, so that events may come while these are counted.

@@ -13,8 +13,8 @@ import { type Ingress, startIngress, toRtmpUrl, toWhipUrl } from '../../../test/
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
-import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, type Figure, none, observed } from '../../figures.ts';
+import type { Cleaning, Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import { atMost, exactly, type Figure, type Figures, none, observed } from '../../figures.ts';
 import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { findWithin } from '../../support/poll.ts';
 import { mediaServerSettings, startService } from '../../support/signed-client.ts';
@@ -55,7 +55,7 @@ async function killIngressWorkers(context: ExperimentContext): Promise<Findings>
   return { figures, versions: { LiveKit: livekitServerVersion } };
 }
 
-function toFigures(stage: IngressStage, outcome: IngressOutcome): readonly Figure[] {
+function toFigures(stage: IngressStage, outcome: IngressOutcome): Figures {
   const { ingressId, isPlaced, publishedMs, leftMs, failures, isDeleted } = outcome;
   const events = stage.listEvents(ingressId);
   const count = (event: string): number => events.filter(({ body }) => body.event === event).length;
@@ -160,7 +160,7 @@ type IngressStage = Awaited<ReturnType<typeof startIngressStage>>;
 
 type PushKind = (typeof INGRESS_TYPES)[number];
 
-async function startIngressStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>) {
+async function startIngressStage({ cleanUp }: Cleaning) {
   const [rtmpPort, whipPort, port] = [await freePort(), await freePort(), await freePort()];
   const redis = cleanUp(await startRedis());
   const webhookUrl = `http://127.0.0.1:${port}/livekit/webhook`;

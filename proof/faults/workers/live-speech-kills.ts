@@ -9,8 +9,14 @@ import type { JoinedParticipant } from '../../../test/support/parts/participant.
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { atLeast, atMost, exactly, type Figure, observed } from '../../figures.ts';
+import {
+  type Cleaning,
+  type Experiment,
+  type ExperimentContext,
+  type Findings,
+  makeFolder,
+} from '../../experiment.ts';
+import { atLeast, atMost, exactly, type Figures, observed } from '../../figures.ts';
 import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { mediaServerSettings, startService } from '../../support/signed-client.ts';
@@ -77,7 +83,7 @@ async function killLiveWorkers(context: ExperimentContext): Promise<Findings> {
   return { figures, versions: { LiveKit: livekitServerVersion, PostgreSQL: stage.databaseVersion } };
 }
 
-function toFigures({ at }: LiveState, outcome: LiveOutcome): readonly Figure[] {
+function toFigures({ at }: LiveState, outcome: LiveOutcome): Figures {
   const { isPlaced, takenOverMs, before, after, heardAgain, counted, events } = outcome;
   const kept = before.filter((one) => after.some((other) => isSame(one, other)));
   const measured = Math.round((takenOverMs ?? 0) / 100) / 10;
@@ -262,7 +268,7 @@ async function stop({ client }: LiveStage, room: string): Promise<number> {
 /** A real LiveKit, one instance of the service on PostgreSQL that receives its webhooks, and settings for live workers. */
 type LiveStage = Awaited<ReturnType<typeof startLiveStage>>;
 
-async function startLiveStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>) {
+async function startLiveStage({ cleanUp }: Cleaning) {
   const database = cleanUp(await startPostgresServer());
   const port = await freePort();
   const livekit = cleanUp(await startLivekit({ webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` }));

@@ -5,7 +5,7 @@ import {
   type FleetInstance,
 } from '../../../test/server/webhooks/support/instance.ts';
 import { type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { atMost, type Figure, none, observed } from '../../figures.ts';
+import { atMost, type Figures, none, observed } from '../../figures.ts';
 import { type EngineSettings, locateDatabase, onBothEngines } from '../../support/both-engines.ts';
 import { startEmbeddedMedia } from '../../support/embedded-media.ts';
 import { type AfterKill, type KillState, killInEveryState } from '../../support/faults.ts';
@@ -93,7 +93,7 @@ type Round = {
 function toOutcome(rounds: readonly Round[], { slug }: PlanState): AfterKill {
   const last = (time: 'startMs' | 'lateMs'): number => Math.max(...rounds.map((round) => round[time])) / 1000;
   const startBound = slug === 'unasked' ? STARTED_SECONDS.unasked : STARTED_SECONDS.others;
-  const figures: readonly Figure[] = [
+  const figures: Figures = [
     observed('rooms', rounds.length),
     none(
       'rooms that are not recorded exactly once when everything has started',

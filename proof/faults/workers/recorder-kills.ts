@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EgressStatus } from 'livekit-server-sdk';
 import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, type Figure, observed } from '../../figures.ts';
+import { atMost, exactly, type Figure, type Figures, observed } from '../../figures.ts';
 import { type AfterKill, type KillState, killInEveryState } from '../../support/faults.ts';
 import { pollEvery } from '../../support/poll.ts';
 import {
@@ -82,11 +82,7 @@ async function killRecorders(context: ExperimentContext): Promise<Findings> {
   return { figures, notes: [`Seed ${SEED}.`] };
 }
 
-function toFigures(
-  stage: RecorderStage,
-  { endsAs }: RecorderState,
-  killed: readonly Killed[],
-): readonly Figure[] {
+function toFigures(stage: RecorderStage, { endsAs }: RecorderState, killed: readonly Killed[]): Figures {
   const untrue = killed.filter(({ status, error, sizeBytes }) =>
     status === 'stopped' ? (sizeBytes ?? 0) === 0 : error === null,
   );

@@ -6,7 +6,7 @@ import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { atMost, exactly, type Figures, named, observed } from '../../figures.ts';
 import { type KillState, killInEveryState } from '../../support/faults.ts';
 import { pollEvery } from '../../support/poll.ts';
 import {
@@ -88,7 +88,7 @@ async function killSpeechWorkers(context: ExperimentContext): Promise<Findings> 
   };
 }
 
-function toFigures(outcome: Outcome, undisturbed: Outcome): readonly Figure[] {
+function toFigures(outcome: Outcome, undisturbed: Outcome): Figures {
   const { isPlaced, status, repeated, words, events, completedMs } = outcome;
   const measured = Math.round(completedMs / 1000);
   return [

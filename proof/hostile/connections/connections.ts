@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { RawConnection } from '../../../test/support/raw-http.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { exactly, type Figure, observed } from '../../figures.ts';
+import { exactly, type Figure, type Figures, observed } from '../../figures.ts';
 import { attackTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
 import { type AttackName, type AttackReport, attack } from './attacks.ts';
@@ -144,7 +144,7 @@ async function measureCalm(
 async function attackWith(
   crowd: Crowd,
   { context: { runSize, report: reportLine }, served, calm }: Attacked,
-): Promise<readonly Figure[]> {
+): Promise<Figures> {
   const { name, connections } = crowd;
   const options = {
     url: served.url,

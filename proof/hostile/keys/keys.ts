@@ -13,7 +13,7 @@ import {
 import { mediaWebhook, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
 import type { ExperimentContext, Findings, RunSize } from '../../experiment.ts';
-import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { atMost, exactly, type Figure, type Figures, named, observed } from '../../figures.ts';
 import { fillSpeech } from '../../load/stored-speech.ts';
 import { type EngineSettings, locateDatabase, onBothEngines } from '../../support/both-engines.ts';
 import { fill, openFiller } from '../../support/fill.ts';
@@ -173,7 +173,7 @@ async function whileWatched<Result>(
   return { stage, events: await events, failures: [...stage.failures, ...failures], result };
 }
 
-function calmFigures({ stage, events }: Watched<unknown>): readonly Figure[] {
+function calmFigures({ stage, events }: Watched<unknown>): Figures {
   return named('nobody attacks', [
     observed('others, p99', p99(stage.timesMs), ' ms'),
     observed('events of LiveKit, p99', p99(events), ' ms'),
@@ -183,7 +183,7 @@ function calmFigures({ stage, events }: Watched<unknown>): readonly Figure[] {
 function attackFigures(
   { stage, events, failures }: Omit<Watched<Answers>, 'result'>,
   answers: Answers,
-): readonly Figure[] {
+): Figures {
   const [bound, unit] = [OTHERS_BOUND_MS, ' ms'];
   const done = [...answers].filter(([status]) => status.startsWith('2'));
   const broken = [...answers].filter(([status]) => !/^[24]/.test(status) && status !== '503');
@@ -219,7 +219,7 @@ const MOST_ROWS = {
 } as const;
 
 /** Counts what all attacks together have left. Only one of them makes rows of each kind. */
-function rowFigures(before: Rows, after: Rows): readonly Figure[] {
+function rowFigures(before: Rows, after: Rows): Figures {
   return Object.entries(MOST_ROWS).map(([table, bound]) =>
     atMost({ name: `rows left in ${table}`, measured: (after[table] ?? 0) - (before[table] ?? 0), bound }),
   );

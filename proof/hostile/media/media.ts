@@ -8,7 +8,7 @@ import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
 import { listProcesses } from '../../../test/support/process-group.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { atMost, exactly, observed } from '../../figures.ts';
+import { atMost, exactly, type Figures, observed } from '../../figures.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { readPeak } from '../../support/process-figures.ts';
 import {
@@ -62,7 +62,7 @@ class Tally {
     this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
   }
 
-  figures(good: string): Findings['figures'] {
+  figures(good: string): Figures {
     const { workerMb, childMb, temporaryBytes, milliseconds } = this.#peaks;
     const longest = { name: 'longest transcription of a file', bound: LIMITS.seconds, unit: ' s' };
     const measured = Math.round(milliseconds / 100) / 10;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atLeast, exactly, type Figure, observed } from '../../figures.ts';
+import { atLeast, exactly, type Figures, observed } from '../../figures.ts';
 import { type HostileRequest, openOther, sendLocally, tryAll } from './hostile-page.ts';
 import { EVIL, PUBLIC, type Scene, startScene } from './scene.ts';
 import { attackByTexts } from './shown-texts.ts';
@@ -59,10 +59,7 @@ function listRequests({ console, room, service }: Scene, mark: string): readonly
 }
 
 /** A hostile page of each origin sends every request in every way, also as a name that is bound to this machine. */
-async function crossOrigins(
-  { report, runSize }: ExperimentContext,
-  scene: Scene,
-): Promise<readonly Figure[]> {
+async function crossOrigins({ report, runSize }: ExperimentContext, scene: Scene): Promise<Figures> {
   const { window, hostile, client, consoleTab, console, room, service } = scene;
   const own = await consoleTab.evaluate<number>(
     `fetch('/api/v1/rooms', { headers: { authorization: 'Bearer ' + localStorage.getItem('rtc-console-token') } }).then((r) => r.status)`,
@@ -152,7 +149,7 @@ async function hostNames({ console, room }: Scene) {
 }
 
 /** Another program serves a page at another port of the same host, and uses whatever the browser gives it. */
-async function takeFromOtherPorts({ report }: ExperimentContext, scene: Scene): Promise<readonly Figure[]> {
+async function takeFromOtherPorts({ report }: ExperimentContext, scene: Scene): Promise<Figures> {
   const { window, consoleTab, hostile, console, room } = scene;
   const roomTab = await window.newPage();
   await roomTab.goto(room.link);
@@ -227,10 +224,7 @@ async function takeFromOtherPorts({ report }: ExperimentContext, scene: Scene): 
 }
 
 /** A hostile page opens each page in a tab, and puts it into frames. */
-async function openAndFrame(
-  { report, runSize }: ExperimentContext,
-  scene: Scene,
-): Promise<readonly Figure[]> {
+async function openAndFrame({ report, runSize }: ExperimentContext, scene: Scene): Promise<Figures> {
   const { window, hostile, console, room, service } = scene;
   const all = [
     ...[`${console.origin}/rooms`, `${room.origin}/`, `${service.url}/docs/try/createRoom`],
@@ -276,7 +270,7 @@ async function openAndFrame(
 }
 
 /** Links that work once, used twice and by many at once; codes that are guessed. */
-async function misuseLinks({ report, runSize }: ExperimentContext, scene: Scene): Promise<readonly Figure[]> {
+async function misuseLinks({ report, runSize }: ExperimentContext, scene: Scene): Promise<Figures> {
   const { browser, console, serve, room } = scene;
   const port = await freePort();
   const publicUrl = `https://${PUBLIC}`;

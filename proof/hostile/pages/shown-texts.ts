@@ -7,7 +7,7 @@ import { createFleet } from '../../../test/server/webhooks/support/instance.ts';
 import { type JoinedParticipant, join as joinRoom } from '../../../test/support/parts/participant.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import { type ExperimentContext, makeFolder } from '../../experiment.ts';
-import { exactly, type Figure, observed } from '../../figures.ts';
+import { exactly, type Figures, observed } from '../../figures.ts';
 import { startEmbeddedMedia } from '../../support/embedded-media.ts';
 import { mediaServerSettings } from '../../support/signed-client.ts';
 import { type Scene, serveBy } from './scene.ts';
@@ -18,7 +18,7 @@ import { createWriters, FORMS, type Judgement, type Writer, watchWindow } from '
 const SHORT_FORMS = ['an element'];
 
 /** Puts texts that act wherever a stranger can, and looks at every view that shows them. */
-export async function attackByTexts(context: ExperimentContext, scene: Scene): Promise<readonly Figure[]> {
+export async function attackByTexts(context: ExperimentContext, scene: Scene): Promise<Figures> {
   const { report, runSize } = context;
   const elsewhere = `http://127.0.0.1:${scene.hostile.port}`;
   const forms = runSize === 'short' ? SHORT_FORMS : Object.keys(FORMS);

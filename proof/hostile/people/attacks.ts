@@ -5,7 +5,7 @@ import { run } from '../../../test/cli/support/run.ts';
 import { expectedSignatures, type Receiver } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Livekit } from '../../../test/support/parts/livekit.ts';
 import { type JoinedParticipant, join } from '../../../test/support/parts/participant.ts';
-import { atMost, exactly, type Figure, none, observed } from '../../figures.ts';
+import { atMost, exactly, type Figures, none, observed } from '../../figures.ts';
 import { findWithin } from '../../support/poll.ts';
 import { listAll, type SignedClient } from '../../support/signed-client.ts';
 import { percentile } from '../../support/statistics.ts';
@@ -59,7 +59,7 @@ export type Scene = {
 };
 
 /** Attacks a room of this name, and returns what only this attack shows. */
-type Attack = (scene: Scene, room: string) => Promise<readonly Figure[]>;
+type Attack = (scene: Scene, room: string) => Promise<Figures>;
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   'joins while blocked': joinWhileBlocked,
@@ -107,7 +107,7 @@ async function repeat({ seconds }: Scene, work: (lane: number) => Promise<void>)
   await Promise.all(Array.from({ length: LANES }, (_, lane) => loop(lane)));
 }
 
-async function joinWhileBlocked(scene: Scene, room: string): Promise<readonly Figure[]> {
+async function joinWhileBlocked(scene: Scene, room: string): Promise<Figures> {
   const keeper = await keepOpen(scene, room);
   const names = Array.from({ length: LANES }, (_, lane) => `mallory ${lane}`);
   const tokens = await Promise.all(names.map((name) => askToken(scene, room, name)));
@@ -143,7 +143,7 @@ async function joinWhileBlocked(scene: Scene, room: string): Promise<readonly Fi
   ];
 }
 
-async function joinInLoop(scene: Scene, room: string): Promise<readonly Figure[]> {
+async function joinInLoop(scene: Scene, room: string): Promise<Figures> {
   const keeper = await keepOpen(scene, room);
   const { url, token } = await askToken(scene, room, 'looper');
   let joins = 0;
@@ -160,7 +160,7 @@ async function joinInLoop(scene: Scene, room: string): Promise<readonly Figure[]
   return [observed('joins', joins), ...limitFigures(await listSettled(scene, room), 'participant_joined')];
 }
 
-async function publishInLoop(scene: Scene, room: string): Promise<readonly Figure[]> {
+async function publishInLoop(scene: Scene, room: string): Promise<Figures> {
   const { url, token } = await askToken(scene, room, 'publisher');
   const guest = await join(url, token);
   let tracks = 0;
@@ -173,7 +173,7 @@ async function publishInLoop(scene: Scene, room: string): Promise<readonly Figur
   return [observed('tracks', tracks), ...limitFigures(await listSettled(scene, room), 'track_published')];
 }
 
-async function floodWithData(scene: Scene, room: string): Promise<readonly Figure[]> {
+async function floodWithData(scene: Scene, room: string): Promise<Figures> {
   const listener = await keepOpen(scene, room);
   let received = 0;
   listener.room.on('dataReceived', () => {
@@ -199,7 +199,7 @@ async function floodWithData(scene: Scene, room: string): Promise<readonly Figur
   ];
 }
 
-async function useOddNames(scene: Scene): Promise<readonly Figure[]> {
+async function useOddNames(scene: Scene): Promise<Figures> {
   const { client, livekit, receiver, environment } = scene;
   const guests: JoinedParticipant[] = [];
   for (const [what, text] of Object.entries(ODD_TEXTS)) {
@@ -261,7 +261,7 @@ function isObject(line: string): boolean {
 }
 
 /** Lets people join one room from several processes, until there are enough, or the time is over that two processors may take. */
-async function gather(scene: Scene, room: string): Promise<readonly Figure[]> {
+async function gather(scene: Scene, room: string): Promise<Figures> {
   const keeper = await keepOpen(scene, room);
   const names = Array.from({ length: scene.crowd }, (_, index) => `guest ${index}`);
   const all = await Promise.all(names.map((name) => askToken(scene, room, name)));
@@ -325,7 +325,7 @@ async function listSettled(scene: Scene, room: string): Promise<readonly Stored[
 }
 
 /** Whether the events of each person and minute are at most so many, and the last one says so. */
-function limitFigures(events: readonly Stored[], type: string): readonly Figure[] {
+function limitFigures(events: readonly Stored[], type: string): Figures {
   const minutes = Map.groupBy(
     events.filter(({ event }) => event === type),
     ({ participant, timestamp }) => `${participant?.identity} ${timestamp.slice(0, 16)}`,

@@ -10,7 +10,7 @@ import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { join } from '../../../test/support/parts/participant.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, type Figure, named, observed } from '../../figures.ts';
+import { atMost, exactly, type Figure, type Figures, named, observed } from '../../figures.ts';
 import { type EngineSettings, onBothEngines } from '../../support/both-engines.ts';
 import { findWithin } from '../../support/poll.ts';
 import { createSignedClient, mediaServerSettings } from '../../support/signed-client.ts';
@@ -123,7 +123,7 @@ async function whileJoining<Result>(
 function othersFigures(
   { name, timesMs, failures, highestMb }: Stage,
   joining: Omit<Joining<unknown>, 'result'>,
-): readonly Figure[] {
+): Figures {
   const { times, toldAfter } = joining;
   const [joins = 0, telling = 0, requests = 0] = [times, toldAfter, timesMs].map((each) =>
     Math.round(percentile(each, 0.99)),

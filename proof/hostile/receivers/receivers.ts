@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
-import { atMost, exactly, observed } from '../../figures.ts';
+import { atMost, exactly, type Figures, observed } from '../../figures.ts';
 import { percentile } from '../../support/statistics.ts';
 import { attackTarget, findFirstAttempt, register, type Target } from '../target.ts';
 import { type Served, servedFigures, whileServed } from '../well-behaved.ts';
@@ -56,7 +56,7 @@ async function deliverToHostile(target: Target, context: ExperimentContext): Pro
   };
 }
 
-function deliveryFigures(timesMs: readonly number[]): Findings['figures'] {
+function deliveryFigures(timesMs: readonly number[]): Figures {
   const name = 'delivery to the receiver that behaves';
   const measured = Math.round(percentile(timesMs, 0.99));
   return [

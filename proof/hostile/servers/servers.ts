@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
-import { exactly, type Figure, observed } from '../../figures.ts';
+import { exactly, type Figure, type Figures, observed } from '../../figures.ts';
 import { type CommandRun, costFigures, hasCrashed, runCommand } from '../../support/command-run.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
@@ -79,7 +79,7 @@ type Seen = {
   readonly say: (line: string) => void;
 };
 
-function toFigures(meetings: readonly Meeting[], seen: Seen): Findings['figures'] {
+function toFigures(meetings: readonly Meeting[], seen: Seen): Figures {
   const { apiSecret, leaked, elsewhere, files, say } = seen;
   const none = (name: string, what: string, isWrong: (run: CommandRun) => boolean): Figure => {
     const wrong = meetings.filter(({ run }) => isWrong(run));
