@@ -15,9 +15,8 @@ import { ROOT } from './build/output.ts';
 import { readManifest } from './pack/manifests.ts';
 import { createArchive, stagePackages } from './pack/stage.ts';
 import { checkSizes } from './release/budgets.ts';
-import { findDigest } from './release/image-digest.ts';
+import { chartValues, findDigest, pinImages } from './release/image-digest.ts';
 import { readRelease } from './release/notes.ts';
-import { chartValues, pinImages } from './release/pin-images.ts';
 import { makeSingleFile } from './release/single-file.ts';
 
 const run = promisify(execFile);

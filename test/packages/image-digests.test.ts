@@ -5,8 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { findDigest, parseImage } from '../../scripts/release/image-digest.ts';
-import { chartValues, pinImages } from '../../scripts/release/pin-images.ts';
+import { chartValues, findDigest, parseImage, pinImages } from '../../scripts/release/image-digest.ts';
 
 /* Requests digests of images from a registry in place of Docker Hub, according to the distribution specification. */
 
