@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { forEachConcurrently } from '../../src/server/platform/jobs/concurrently.ts';
 import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../test/support/parts/haproxy.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
@@ -129,7 +130,7 @@ async function startStage(cleanUp: ExperimentContext['cleanUp'], settings: Engin
 
 /** Opens rooms with a person in each. */
 async function openRooms({ client, media }: Stage, names: readonly string[]): Promise<void> {
-  await forEachAtOnce(names, async (name) => {
+  await forEachConcurrently(names, AT_ONCE, async (name) => {
     await requestRoom(client, { name });
     media.control.join(name, { identity: 'ada' });
   });
@@ -137,7 +138,7 @@ async function openRooms({ client, media }: Stage, names: readonly string[]): Pr
 }
 
 async function planEnds(client: SignedClient, ends: ReadonlyMap<string, number>): Promise<void> {
-  await forEachAtOnce(ends, async ([name, end]) => {
+  await forEachConcurrently([...ends], AT_ONCE, async ([name, end]) => {
     await requestRoom(client, { name, closesAt: new Date(end).toISOString(), closingWarnings: [] });
   });
 }
@@ -145,14 +146,6 @@ async function planEnds(client: SignedClient, ends: ReadonlyMap<string, number>)
 async function requestRoom(client: SignedClient, room: object): Promise<void> {
   const { status, text } = await client.call('POST', '/v1/rooms', room);
   if (status !== 201 && status !== 200) throw new Error(`opening a room: ${status} ${text}`);
-}
-
-async function forEachAtOnce<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
-  const waiting = Iterator.from(all);
-  const workOff = async () => {
-    for (const one of waiting) await work(one);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, workOff));
 }
 
 type Told = {

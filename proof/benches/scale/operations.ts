@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { forEachConcurrently } from '../../../src/server/platform/jobs/concurrently.ts';
 import { mediaWebhook, roomLife } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { createSignedClient } from '../../support/signed-client.ts';
 import type { BenchStage } from './stage.ts';
@@ -87,7 +88,7 @@ async function postEvents(stage: BenchStage, count: number, callers: number): Pr
   );
   lifecycles += count;
   const pools = stage.instances.map(({ url }) => new Pool(url, { connections: callers }));
-  await forEach({ count, callers }, (at) => postLifecycle(rooms[at] ?? [], pools));
+  await forEachConcurrently(rooms, callers, (room) => postLifecycle(room, pools));
   await Promise.all(pools.map((pool) => pool.close()));
 }
 
@@ -115,22 +116,11 @@ function calls(name: string, method: 'GET' | 'POST', toCall: (stage: BenchStage)
       const { path, body } = toCall(stage);
       const { keys } = stage.fleet;
       const clients = stage.instances.map(({ url }) => createSignedClient(url, keys, CALLERS));
-      await forEach({ count: REQUESTS, callers: CALLERS }, async (at) => {
+      await forEachConcurrently([...Array(REQUESTS).keys()], CALLERS, async (at) => {
         const response = await clients[at % clients.length]?.call(method, path, body);
         if (response?.status !== 200) throw new Error(`${path} got ${response?.status} ${response?.text}`);
       });
       await Promise.all(clients.map((client) => client.close()));
     },
   };
-}
-
-type Amount = { readonly count: number; readonly callers: number };
-
-async function forEach({ count, callers }: Amount, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: Math.min(callers, count) }, async () => {
-      for (let at = next++; at < count; at = next++) await work(at);
-    }),
-  );
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { forEachConcurrently } from '../../../src/server/platform/jobs/concurrently.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { exactly, type Figure, type Figures, observed } from '../../figures.ts';
 import { type CommandRun, costFigures, hasCrashed, runCommand } from '../../support/command-run.ts';
@@ -40,21 +41,16 @@ async function meetServers(context: ExperimentContext): Promise<Findings> {
   const elsewhere = cleanUp(
     await startRawServer((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstolen')),
   );
-  const work = makeWork(runSize);
   const meetings: Meeting[] = [];
-  const meetNext = async (): Promise<void> => {
-    for (let next = work.shift(); next !== undefined; next = work.shift()) {
-      const { name, behave, argv } = next;
-      const server = await startRawServer((socket, head) => behave(socket, elsewhere.url, head));
-      const url = name.startsWith('TLS') ? server.url.replace('http:', 'https:') : server.url;
-      const words = [...argv, '--request-timeout', `${REQUEST_TIMEOUT_SECONDS}s`];
-      const service = { RTC_URL: url, RTC_API_KEY: 'hostile-key', RTC_API_SECRET: apiSecret };
-      const run = await runCommand(words, { folder, environment: { HOME: home, ...service } });
-      await server.close();
-      meetings.push({ name, argv, run });
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY[runSize] }, meetNext));
+  await forEachConcurrently(makeWork(runSize), CONCURRENCY[runSize], async ({ name, behave, argv }) => {
+    const server = await startRawServer((socket, head) => behave(socket, elsewhere.url, head));
+    const url = name.startsWith('TLS') ? server.url.replace('http:', 'https:') : server.url;
+    const words = [...argv, '--request-timeout', `${REQUEST_TIMEOUT_SECONDS}s`];
+    const service = { RTC_URL: url, RTC_API_KEY: 'hostile-key', RTC_API_SECRET: apiSecret };
+    const run = await runCommand(words, { folder, environment: { HOME: home, ...service } });
+    await server.close();
+    meetings.push({ name, argv, run });
+  });
   const leaked = elsewhere.heads.filter((head) => SECRET_PATTERN.test(head) || head.includes(apiSecret));
   for (const head of leaked) say(`sent elsewhere: ${JSON.stringify(head)}`);
   const files = await readdir(folder);
@@ -65,7 +61,7 @@ async function meetServers(context: ExperimentContext): Promise<Findings> {
 
 type Work = { readonly name: string; readonly behave: Behaviour; readonly argv: readonly string[] };
 
-function makeWork(runSize: ExperimentContext['runSize']): Work[] {
+function makeWork(runSize: ExperimentContext['runSize']): readonly Work[] {
   const behaviours = Object.entries({ ...BEHAVIOURS, ...TLS_BEHAVIOURS });
   const chosen = runSize === 'long' ? behaviours : behaviours.filter((_, index) => index % EVERY === 0);
   const commands = runSize === 'long' ? COMMANDS : COMMANDS.slice(0, 1);
