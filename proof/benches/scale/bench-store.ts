@@ -1,15 +1,10 @@
 import { openStore } from '../../../src/server/app/create-store.ts';
-import type { Store } from '../../../src/server/app/store.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/clock.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import type { Database } from '../webhooks/stage.ts';
 
 const WEBHOOK_ID = 'whk_bench';
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
-
-function openBenchStore({ options }: Database): Promise<Store> {
-  return openStore({ database: options, clock: systemClock, log });
-}
 
 function newEvent() {
   const id = systemIds.next();
@@ -48,7 +43,7 @@ const LARGE = 250;
  * transaction holds the lock.
  */
 export async function measureSerialSection(database: Database): Promise<SerialSection> {
-  const store = await openBenchStore(database);
+  const store = await openStore({ database: database.options, clock: systemClock, log });
   const computeTime = async (size: number): Promise<number> => {
     const startedAt = performance.now();
     const until = startedAt + SECONDS * 1_000;

@@ -119,7 +119,6 @@ function each(spent: Spent, times: number): Spent {
     bytes: spent.bytes / times,
     serviceMs: spent.serviceMs / times,
     databaseMs: databaseMs === undefined ? undefined : databaseMs / times,
-    passedMs: spent.passedMs / times,
   };
 }
 

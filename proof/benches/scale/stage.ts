@@ -12,7 +12,6 @@ export type Spent = Traffic & {
   readonly serviceMs: number;
   /** Undefined for SQLite, whose work is done by the service's own process. */
   readonly databaseMs: number | undefined;
-  readonly passedMs: number;
 };
 
 export type StageOptions = {
@@ -45,7 +44,6 @@ export async function openStage({ database, count, traffic }: StageOptions) {
     ...sum(proxies.map((proxy) => proxy.traffic())),
     service: await readRunTimes(instances.map(({ pid }) => pid)),
     database: url === undefined ? undefined : await readRunTimes(await serverProcesses(url)),
-    passedMs: performance.now(),
   });
   return {
     fleet,
@@ -83,7 +81,6 @@ function sum(traffics: readonly Traffic[]): Traffic {
 type Reading = Traffic & {
   readonly service: RunTimes;
   readonly database: RunTimes | undefined;
-  readonly passedMs: number;
 };
 
 function difference(after: Reading, before: Reading): Spent {
@@ -94,7 +91,6 @@ function difference(after: Reading, before: Reading): Spent {
     bytes: after.bytes - before.bytes,
     serviceMs: runMsBetween(before.service, after.service),
     databaseMs: first && last && runMsBetween(first, last),
-    passedMs: after.passedMs - before.passedMs,
   };
 }
 

@@ -17,7 +17,6 @@ import { sum } from '../../support/statistics.ts';
 
 /** A database, a media server, and programs as a user starts them. */
 export type SpeechStage = Awaited<ReturnType<typeof openStage>>;
-export type BenchWorker = Awaited<ReturnType<SpeechStage['startWorker']>>;
 
 export async function openStage() {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-speech-'));
