@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, open, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +11,13 @@ import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { startRedis } from '../../test/support/parts/redis.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
-import type { Cleaning, Experiment, ExperimentContext, Findings } from '../experiment.ts';
+import {
+  type Cleaning,
+  type Experiment,
+  type ExperimentContext,
+  type Findings,
+  makeFolder,
+} from '../experiment.ts';
 import { atMost, exactly, type Figure, type Figures, named, observed } from '../figures.ts';
 import { killInEveryState } from '../support/faults.ts';
 import { pollEvery } from '../support/poll.ts';
@@ -59,7 +64,7 @@ async function killBucket(context: ExperimentContext): Promise<Findings> {
     figures.push(...found.map((figure) => ({ ...figure, name: `LiveKit's recorder, ${figure.name}` })));
   }
   report('the bucket dies during a download');
-  figures.push(...(await killInDownload(stage)));
+  figures.push(...(await killInDownload(stage, await makeFolder(context))));
   report('recordings are read and deleted without the bucket');
   figures.push(...(await callWithoutBucket(stage, AWAY_SECONDS[runSize] * 1000)));
   const ran = isReal
@@ -125,10 +130,14 @@ function isUploaded({ s3 }: BucketStage, room: string): boolean {
   return names.some((name) => name.includes(room) && /\.(mp4|ogg)$/.test(name));
 }
 
-async function killInDownload(stage: BucketStage): Promise<Figures> {
+async function killInDownload(stage: BucketStage, folder: string): Promise<Figures> {
   const recording = await recordWhole(stage, 'download');
   await enlarge(recording.object);
-  const { isPlaced, codes, isLeftAsWhole, keptBytes, isSame } = await downloadInterrupted(stage, recording);
+  const { isPlaced, codes, isLeftAsWhole, keptBytes, isSame } = await downloadInterrupted(
+    stage,
+    recording,
+    folder,
+  );
   return named('killed during a download', [
     exactly('kills between the first and the last byte', Number(isPlaced), 1),
     observed('bytes that had arrived', keptBytes),
@@ -276,30 +285,26 @@ async function enlarge(object: string): Promise<void> {
 async function downloadInterrupted(
   { s3, environment }: BucketStage,
   { id, object }: { readonly id: string; readonly object: string },
+  folder: string,
 ): Promise<Downloaded> {
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-download-'));
   const target = join(folder, 'lesson.mp4');
   const part = `${target}.${id}.part`;
   const run = () => startRtc(['recordings', 'download', id, target], { env: environment, stdin: '' });
-  try {
-    const interrupted = run();
-    const isOver = interrupted.ended.then(() => true);
-    await poll(async () => (await arrived(part)) >= ARRIVED_BYTES || (await isPast(isOver)));
-    await s3.kill();
-    const { code } = await interrupted.ended;
-    const keptBytes = await arrived(part);
-    const isLeftAsWhole = existsSync(target);
-    await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
-    await s3.startAgain();
-    const repeated = await run().ended;
-    const isSame = existsSync(target) && (await computeHash(target)) === (await computeHash(object));
-    return {
-      isPlaced: keptBytes > 0 && keptBytes < BLOCK.length * BLOCKS,
-      ...{ codes: [code, repeated.code], isLeftAsWhole, keptBytes, isSame },
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const interrupted = run();
+  const isOver = interrupted.ended.then(() => true);
+  await poll(async () => (await arrived(part)) >= ARRIVED_BYTES || (await isPast(isOver)));
+  await s3.kill();
+  const { code } = await interrupted.ended;
+  const keptBytes = await arrived(part);
+  const isLeftAsWhole = existsSync(target);
+  await delay(AWAY_MS);
+  await s3.startAgain();
+  const repeated = await run().ended;
+  const isSame = existsSync(target) && (await computeHash(target)) === (await computeHash(object));
+  return {
+    isPlaced: keptBytes > 0 && keptBytes < BLOCK.length * BLOCKS,
+    ...{ codes: [code, repeated.code], isLeftAsWhole, keptBytes, isSame },
+  };
 }
 
 async function arrived(part: string): Promise<number> {

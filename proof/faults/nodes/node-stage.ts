@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Livekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from '../../../test/support/parts/run-part.ts';
-import type { Cleaning } from '../../experiment.ts';
+import { type Cleaning, makeFolder } from '../../experiment.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
 import { mediaServerSettings, startService } from '../../support/signed-client.ts';
 import { startRestartable } from '../media/media-stage.ts';
@@ -52,7 +51,7 @@ export async function startNodeStage({ cleanUp }: Cleaning, connections: number)
   };
   const nodes = [await startNode(), await startNode()] as const;
   const ports = nodes.map((node) => Number(new URL(node.livekit().httpUrl).port));
-  const balancer = cleanUp(await startLivekitBalancer(ports));
+  const balancer = cleanUp(await startLivekitBalancer(await makeFolder({ cleanUp }), ports));
   const url = `ws://127.0.0.1:${balancer.port}`;
   const environment = mediaServerSettings({ url, apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   const { client } = await startService({ cleanUp }, { environment, connections, port: servicePort });
@@ -66,20 +65,15 @@ export async function startNodeStage({ cleanUp }: Cleaning, connections: number)
 }
 
 /** HAProxy with health checks in front of several LiveKit nodes, as LiveKit's documentation recommends. */
-function startLivekitBalancer(nodePorts: readonly number[]) {
+function startLivekitBalancer(folder: string, nodePorts: readonly number[]) {
   return withFreshPorts(async () => {
     const port = await freePort();
-    const folder = await mkdtemp(join(tmpdir(), 'rtc-balancer-'));
     const file = join(folder, 'haproxy.cfg');
     await writeFile(file, configuration(port, nodePorts));
     const part = runPart({ name: 'haproxy', program: 'haproxy', args: ['-f', file] });
     const isReady = async () => (await fetch(`http://127.0.0.1:${port}/`)).ok;
     await untilReady(part, 'haproxy', { isReady });
-    const close = async () => {
-      await part.close();
-      await rm(folder, { recursive: true, force: true });
-    };
-    return { port, close };
+    return { port, close: part.close };
   });
 }
 
