@@ -11,7 +11,7 @@ import { createSignedClient, type SignedClient, startDatabase, timeCalls } from 
 import { percentile, round } from '../support/statistics.ts';
 import { startProgram } from './tokens.ts';
 
-const SIZES: Readonly<Record<RunSize, Size>> = {
+const SIZES: Readonly<Record<RunSize, Size & { readonly tailers: number }>> = {
   long: { rooms: 10_000, webhooks: 1_000, events: 1_000_000, deliveries: 200_000, tailers: 100 },
   short: { rooms: 100, webhooks: 10, events: 2_000, deliveries: 1_000, tailers: 10 },
 };

@@ -7,7 +7,6 @@ export type Size = {
   readonly webhooks: number;
   readonly events: number;
   readonly deliveries: number;
-  readonly tailers: number;
 };
 
 /** Runs SQL on the database, beside the service. Only when no instance has it open may it change something. */

@@ -24,8 +24,8 @@ import { type Answers, ATTACKS, type AttackName, attackByKey } from './attacks.t
 
 const SECONDS = { long: 15, short: 0.4 } as const;
 const SIZES = {
-  long: { rooms: 1_000, webhooks: 20, events: 200_000, deliveries: 200_000, tailers: 0 },
-  short: { rooms: 20, webhooks: 2, events: 2_000, deliveries: 2_000, tailers: 0 },
+  long: { rooms: 1_000, webhooks: 20, events: 200_000, deliveries: 200_000 },
+  short: { rooms: 20, webhooks: 2, events: 2_000, deliveries: 2_000 },
 } as const;
 const SEGMENTS = { long: 200_000, short: 2_000 } as const;
 /** Nobody notices less. The p99 of a caller who is alone is a few milliseconds, of which twice would be noise. */
