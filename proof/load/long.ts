@@ -51,6 +51,13 @@ const DELETED_WITHIN = 2;
 const ROWS_IN_FLIGHT = 5;
 const TIMINGS = { startMs: 30, startResponseMs: 5, recorderJoinMs: 20, activeMs: 60, finishMs: 40 };
 const QUIET_MS = 60;
+type AliveSample = Sample & { readonly aliveMb: number };
+/** Resident memory is mostly garbage: the process has far more than it needs, and does little. */
+const ALIVE = {
+  name: 'growth of what is alive after a collection of garbage',
+  read: ({ aliveMb }: AliveSample) => aliveMb,
+  boundMb: 3,
+};
 const END_PACE = { everyMs: 10, withinMs: 10_000 };
 const PURGE_PACE = { everyMs: 100, withinMs: 10_000 };
 /** The service compares its clock with the database's once a minute. */
@@ -76,13 +83,13 @@ async function passDays(context: ExperimentContext, engine: 'SQLite' | 'PostgreS
   await work.begin();
   const steps = (size.days * 24) / size.stepHours;
   const stepsOfDay = 24 / size.stepHours;
-  const samples: Sample[] = [];
+  const samples: AliveSample[] = [];
   const rows = { half: new Map<string, number>(), end: new Map<string, number>() };
   for (let step = 0; step < steps; step += 1) {
     // The former key is kept for two days, as the documentation says.
     if (step === 2 * stepsOfDay) await stage.restart('both keys');
     if (step === 3 * stepsOfDay) await stage.restart('the new key');
-    if (step >= 4 * stepsOfDay) samples.push(await sampleProcess(stage.pid()));
+    if (step >= 4 * stepsOfDay) samples.push(await stage.sample());
     await work.doStep(step);
     const isBefore = (moment: number): boolean => step < moment && step >= moment - 2 * stepsOfDay;
     if (isBefore(steps / 2)) await stage.measure(rows.half);
@@ -112,7 +119,7 @@ async function passDays(context: ExperimentContext, engine: 'SQLite' | 'PostgreS
     ...(await work.judge(report)),
     observed('rows and bytes that were compared', rows.end.size),
     exactly('tables and files that grew in the second half', grown.length, 0),
-    ...(runSize === 'long' ? growthFigures(samples, CONNECTIONS) : []),
+    ...(runSize === 'long' ? growthFigures(samples, CONNECTIONS, ALIVE) : []),
   ];
 }
 
@@ -175,7 +182,11 @@ async function startStage(context: ExperimentContext, engine: 'SQLite' | 'Postgr
       lateMs: (DELETED_WITHIN * size.stepHours + 1) * HOUR_MS,
       cleanUp,
     },
-    pid: () => instance.pid,
+    sample: async (): Promise<AliveSample> => {
+      const sample = await sampleProcess(instance.pid);
+      const alive = await (await fetch(`http://127.0.0.1:${clockPort}/alive`)).text();
+      return { ...sample, aliveMb: Number(alive) / 1024 / 1024 };
+    },
     /** Restarts the service with another ENCRYPTION_KEY. */
     restart: async (keys: 'both keys' | 'the new key'): Promise<void> => {
       await instance.stop();

@@ -46,20 +46,29 @@ export function coreShare(before: Sample, after: Sample): number {
 /** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
 const MAX_GROWTH_MB = 15;
 
+const RESIDENT = {
+  name: 'growth of resident memory',
+  read: ({ residentMb }: Sample) => residentMb,
+  boundMb: MAX_GROWTH_MB,
+};
+
 /** Compares the last fifth of the samples with the middle one. As many descriptors come and go as there are callers. */
-export function growthFigures(samples: readonly Sample[], callers: number): Figures {
-  const fifth = (number: number): readonly Sample[] =>
+export function growthFigures<S extends Sample>(
+  samples: readonly S[],
+  callers: number,
+  memory: { readonly name: string; readonly read: (sample: S) => number; readonly boundMb: number } = RESIDENT,
+): Figures {
+  const fifth = (number: number): readonly S[] =>
     samples.slice(Math.floor((samples.length * number) / 5), Math.floor((samples.length * (number + 1)) / 5));
-  const growth = (read: (sample: Sample) => number): number =>
-    mean(fifth(4).map(read)) - mean(fifth(2).map(read));
+  const growth = (read: (sample: S) => number): number => mean(fifth(4).map(read)) - mean(fifth(2).map(read));
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) throw new Error('no sample was taken');
   return [
     observed('resident memory at the end', Math.round(last.residentMb), ' MB'),
     atMost({
-      name: 'growth of resident memory',
-      measured: round(growth((sample) => sample.residentMb)),
-      bound: MAX_GROWTH_MB,
+      name: memory.name,
+      measured: round(growth(memory.read)),
+      bound: memory.boundMb,
       unit: ' MB',
     }),
     observed('descriptors at the end', last.descriptors),
