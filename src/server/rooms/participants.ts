@@ -92,13 +92,20 @@ async function readRecords(entries: readonly ParticipantEntry[]): Promise<Partic
 
 /** Returns a participant. Throws room-not-found or participant-not-found. */
 async function getParticipant(deps: ParticipantDeps, room: string, identity: string): Promise<Participant> {
-  const participant = await findParticipant(deps.mediaServer, room, identity);
-  if (participant !== undefined && isListed(participant)) {
-    const { sid } = participant;
-    if (!(await deps.findDeparted([sid])).has(sid)) return participant;
-  }
+  const participant = await findListed(deps, room, identity);
+  if (participant !== undefined) return participant;
   await requireOpenRoom(deps, room);
   throw participantNotFound(identity);
+}
+
+async function findListed(
+  { mediaServer, findDeparted }: ParticipantDeps,
+  room: string,
+  identity: string,
+): Promise<Participant | undefined> {
+  const participant = await findParticipant(mediaServer, room, identity);
+  if (participant === undefined || !isListed(participant)) return undefined;
+  return (await findDeparted([participant.sid])).has(participant.sid) ? undefined : participant;
 }
 
 export function participantNotFound(identity: string): ServiceError {
@@ -311,17 +318,23 @@ export async function removeParticipant(
   deps: ParticipantDeps & BlockIdentityDeps,
   { room, identity, block }: Removal,
 ): Promise<boolean> {
-  if (block !== undefined) {
-    await blockIdentity(deps, { room, identity }, block);
-    await disconnectWaiting(deps, { room, identity });
-  }
-  try {
+  if (block === undefined) {
     // Throws for somebody who is not there, whom the media server would remove without an error.
     await getParticipant(deps, room, identity);
     await deps.mediaServer.removeParticipant(room, identity);
     return true;
+  }
+  await blockIdentity(deps, { room, identity }, block);
+  const [present] = await Promise.all([
+    findListed(deps, room, identity),
+    disconnectWaiting(deps, { room, identity }),
+  ]);
+  if (present === undefined) return false;
+  try {
+    await deps.mediaServer.removeParticipant(room, identity);
+    return true;
   } catch (error) {
-    if (block !== undefined && isAbsence(error)) return false;
+    if (isAbsence(error)) return false;
     throw error;
   }
 }
