@@ -60,6 +60,8 @@ async function openSqlite(path: string): Promise<Opened> {
 
 async function openPostgres(connectionString: string): Promise<Opened> {
   const client = new Client({ connectionString });
+  // A server that stops before it is closed would end the process, and hide why.
+  client.on('error', () => {});
   await client.connect();
   const read = async (sql: string) => (await client.query(sql)).rows;
   return {
