@@ -183,6 +183,7 @@ const KINDS: readonly Kind[] = [
     values: ({ over }) => ({
       id: `pln_${over}`,
       settings: '{}',
+      createdBy: 'root',
       createdAt: 1,
       updatedAt: 1,
       deletedAt: over,
