@@ -193,7 +193,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     } else this.#outcomes.add({ ...outcome, webhookId, orderingKey, parcelled: readParcelled(job) });
     if (outcome?.next.state !== 'delivered') this.#inFlight.stopOrder(job);
     if (!isOwned) this.poll();
-    const isHalfEmpty = this.#inFlight.finish(job);
+    const isHalfEmpty = this.#inFlight.finish(job, outcome);
     this.#startQueued(webhookId);
     // A backlog continues without waiting for the next scheduled claim or for the outcomes to be stored.
     if (isHalfEmpty && this.#overflowing.includes(webhookId)) this.poll();

@@ -13,6 +13,13 @@ import type { LeasedWebhook } from './dispatcher.ts';
 
 /** Maximum concurrent requests to one receiver, so that a slow one never holds up the others. */
 export const CONCURRENCY_PER_WEBHOOK = 16;
+/**
+ * The same for a receiver whose last CONCURRENCY_PER_WEBHOOK requests all ended badly and late. A hundred receivers that never
+ * answer would otherwise cost more than all others together. The first delivery that it accepts ends this.
+ */
+const CONCURRENCY_WHILE_STUCK = 4;
+/** A failure after this time is late: a receiver that refuses does so sooner. */
+const LATE_MS = 5_000;
 /** Maximum queued and running deliveries per webhook. Deliveries that were sent but not yet stored are not counted. */
 const MAX_PER_WEBHOOK = 512;
 /**
@@ -74,7 +81,7 @@ export class InFlightDeliveries {
     return this.#findWebhooks((queue) => queue.hasQueued && queue.hasFreeRequest);
   }
 
-  /** Takes the next delivery from the webhook's queue, unless CONCURRENCY_PER_WEBHOOK requests are running. */
+  /** Takes the next delivery from the webhook's queue, unless as many requests are running as may be. */
   startNext(webhookId: string): DeliveryJob | undefined {
     return this.#queues.get(webhookId)?.startNext();
   }
@@ -101,13 +108,13 @@ export class InFlightDeliveries {
   }
 
   /**
-   * Ends a request; its delivery stays in flight until it is released. Returns true when the queue has just become
-   * empty enough for a claim.
+   * Ends a request, of which nothing may have been sent; its delivery stays in flight until it is released. Returns true when
+   * the queue has just become empty enough for a claim.
    */
-  finish(job: DeliveryJob): boolean {
+  finish(job: DeliveryJob, outcome?: Pick<DeliveryOutcome, 'attempt' | 'next'>): boolean {
     const queue = this.#queues.get(job.webhook.id);
     if (queue === undefined) return false;
-    queue.finish(job);
+    queue.finish(job, outcome);
     // True once, when the queue passes it.
     return queue.unsent === HALF_EMPTY;
   }
@@ -226,6 +233,8 @@ class WebhookQueue {
   readonly turns = new Turns();
   readonly #queued: DeliveryJob[] = [];
   #running = 0;
+  /** Requests that have ended badly and late since the last other one. */
+  #late = 0;
   /** Deliveries that are queued, running or finished. */
   inFlight = 0;
 
@@ -238,7 +247,8 @@ class WebhookQueue {
   }
 
   get hasFreeRequest(): boolean {
-    return this.#running < CONCURRENCY_PER_WEBHOOK;
+    const isStuck = this.#late >= CONCURRENCY_PER_WEBHOOK;
+    return this.#running < (isStuck ? CONCURRENCY_WHILE_STUCK : CONCURRENCY_PER_WEBHOOK);
   }
 
   /** Returns whether the delivery was added. */
@@ -259,9 +269,12 @@ class WebhookQueue {
     return job;
   }
 
-  finish(job: DeliveryJob): void {
+  finish(job: DeliveryJob, outcome?: Pick<DeliveryOutcome, 'attempt' | 'next'>): void {
     this.#running -= 1;
     this.turns.finish(job);
+    if (outcome === undefined) return;
+    const isLate = outcome.next.state !== 'delivered' && outcome.attempt.durationMs >= LATE_MS;
+    this.#late = isLate ? this.#late + 1 : 0;
   }
 
   /** Lists the queued deliveries that are among the first `most` unsent ones. */

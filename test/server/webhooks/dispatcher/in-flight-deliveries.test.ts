@@ -102,6 +102,28 @@ describe('requests to one receiver', () => {
     expect(listIds(startAll(inFlight))).toEqual(['wh_1_16', 'wh_1_17']);
   });
 
+  it('are limited to four while the last sixteen all failed late, until one is accepted', () => {
+    const inFlight = holding({ wh_1: 60 });
+    const end = (job: DeliveryJob, durationMs: number, isDelivered = false) => {
+      const attempt = { durationMs } as DeliveryOutcome['attempt'];
+      const next = isDelivered
+        ? { state: 'delivered' as const, endedAt: 1 }
+        : { state: 'pending' as const, dueAt: 1 };
+      inFlight.finish(job, { attempt, next });
+    };
+    const [first, ...others] = startAll(inFlight);
+    for (const job of others) end(job, 10_000);
+    // A refusal at once, or a request that was not sent, says nothing of a receiver that is stuck.
+    if (first !== undefined) end(first, 4_999);
+    const again = startAll(inFlight);
+    expect(again).toHaveLength(16);
+    for (const job of again) end(job, 5_000);
+    const [probe, ...stuck] = startAll(inFlight);
+    expect(stuck).toHaveLength(3);
+    if (probe !== undefined) end(probe, 10_000, true);
+    expect(startAll(inFlight)).toHaveLength(13);
+  });
+
   it('can start when a delivery waits and fewer are running', () => {
     const inFlight = holding({ full: 17, last: 16, idle: 1, empty: 1 });
     for (const webhookId of ['full', 'empty']) startAll(inFlight, webhookId);
