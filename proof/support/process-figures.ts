@@ -56,7 +56,11 @@ const RESIDENT = {
 export function growthFigures<S extends Sample>(
   samples: readonly S[],
   callers: number,
-  memory: { readonly name: string; readonly read: (sample: S) => number; readonly boundMb: number } = RESIDENT,
+  memory: {
+    readonly name: string;
+    readonly read: (sample: S) => number;
+    readonly boundMb: number;
+  } = RESIDENT,
 ): Figures {
   const fifth = (number: number): readonly S[] =>
     samples.slice(Math.floor((samples.length * number) / 5), Math.floor((samples.length * (number + 1)) / 5));
