@@ -31,6 +31,9 @@ const FOLDER = join(import.meta.dirname, '../../.cache/pictures');
 const SHAPES: readonly (readonly [name: string, options: WindowOptions])[] = [
   ['light-1440', { width: 1440, height: 900, colorScheme: 'light' }],
   ['dark-1440', { width: 1440, height: 900, colorScheme: 'dark' }],
+  // A window of 1440 pixels at 200 %.
+  ['light-200-percent', { width: 720, height: 450, deviceScaleFactor: 2, colorScheme: 'light' }],
+  ['light-1024', { width: 1024, height: 768, colorScheme: 'light' }],
   ['light-390', { width: 390, height: 844, colorScheme: 'light' }],
   ['dark-390', { width: 390, height: 844, colorScheme: 'dark' }],
   ['dark-3840', { width: 3840, height: 2160, colorScheme: 'dark' }],
@@ -152,9 +155,9 @@ describe('pictures of every view', () => {
       },
       ingress: { path: '/ingress?room=studio', awaits: 'Nothing streams into studio' },
       audit: {
-        path: '/audit',
-        awaits: 'room-not-found',
-        prepare: (page) => page.getByRole('button', { name: 'DELETE /v1/rooms/yesterday' }).click(),
+        path: '/audit?text=/v1/rooms',
+        awaits: 'broadcast/start',
+        prepare: (page) => page.getByRole('button', { name: 'broadcast/start' }).click(),
       },
       doctor: { path: '/doctor', awaits: 'signature' },
       fiscal: {

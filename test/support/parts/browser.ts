@@ -10,6 +10,8 @@ export type TestBrowser = {
 export type WindowOptions = {
   readonly width?: number;
   readonly height?: number;
+  /** Pixels of the screen for each of CSS, in both directions. */
+  readonly deviceScaleFactor?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly hasTouch?: boolean;
   readonly isMobile?: boolean;
