@@ -134,6 +134,22 @@ describe('sessions and the audit log in the console', () => {
     await window.close();
   });
 
+  it('shows the whole of a long request beside its panel, on a laptop and on a telephone', async () => {
+    const removal = client.participants.remove('first-semester-mathematics', 'maria.montessori@example.org');
+    await expect(removal).rejects.toThrow();
+    for (const width of [1440, 1024, 390]) {
+      const { window, page } = await openView(browser, console, { width });
+      await page.goto(readView(console, '/audit?room=first-semester-mathematics'));
+      const request = page.getByRole('button', { name: /^DELETE .*maria/ });
+      await request.waitFor();
+      expect(await page.evaluate(CUT_CELLS), `${width} pixels`).toEqual([]);
+      await request.click();
+      await page.getByRole('complementary').waitFor();
+      expect(await page.evaluate(CUT_CELLS), `${width} pixels, with the panel`).toEqual([]);
+      await window.close();
+    }
+  });
+
   it('leads from a room to its session', async () => {
     const { window, page } = await openView(browser, console);
     await page.getByRole('link', { name: 'standing' }).click();
@@ -144,3 +160,9 @@ describe('sessions and the audit log in the console', () => {
     await window.close();
   });
 });
+
+/** The texts of a table that are not shown whole. */
+const CUT_CELLS = `[...document.querySelectorAll('td, td *')]
+  .filter(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+    clientWidth > 0 && (scrollWidth > clientWidth || scrollHeight > clientHeight))
+  .map(({ textContent }) => textContent)`;

@@ -204,6 +204,7 @@ function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableCol
       id: 'request',
       heading: 'Request',
       width: 'minmax(8rem, 2.6fr)',
+      isWrapped: true,
       cell: (entry) => (
         <button type="button" className="cell-link" onClick={() => onSelect(entry)}>
           {entry.method} {pathWithIds(entry.path, entry.ids)}
@@ -214,6 +215,7 @@ function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableCol
       id: 'result',
       heading: 'Result',
       width: 'minmax(9.5rem, 1fr)',
+      isWrapped: true,
       cell: (entry) => <AuditStatus entry={entry} />,
     },
     {
@@ -235,13 +237,6 @@ function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableCol
       width: 'minmax(7rem, 0.7fr)',
       isSecondary: true,
       cell: ({ address }) => address ?? <span className="faint">—</span>,
-    },
-    {
-      id: 'id',
-      heading: 'Request id',
-      width: 'minmax(8rem, 1.2fr)',
-      isSecondary: true,
-      cell: ({ requestId }) => <RequestLink id={requestId} />,
     },
   ];
 }

@@ -43,6 +43,8 @@ export type TableColumn<Row> = {
   readonly width: string;
   /** Whether the column is left out in a narrow table. */
   readonly isSecondary?: boolean;
+  /** Whether its text takes as many lines as it needs. The rows are then as high as their texts. */
+  readonly isWrapped?: boolean;
 };
 
 /** So many columns need a wide window, or only the first ones are shown. */
@@ -67,7 +69,8 @@ export function DataTable<Row extends object>(props: Props<Row>) {
   const data = useMemo(() => [...rows], [rows]);
   const table = useTable({ features: FEATURES, columns: definitions, data, getRowId: getId });
   const sorted = table.getRowModel().rows;
-  const { scroller, height, items, isFolded } = useVisibleRows(sorted, onEnd);
+  const isWrapped = columns.some((column) => column.isWrapped);
+  const { scroller, height, items, isFolded, measure } = useVisibleRows({ sorted, onEnd, isWrapped });
   // A folded table shows only the headings that sort it.
   const hasHead = !isFolded || columns.some(({ sortBy }) => sortBy !== undefined);
   const whole = height + FRAME_HEIGHT + (hasHead ? HEAD_HEIGHT : 0);
@@ -97,6 +100,7 @@ export function DataTable<Row extends object>(props: Props<Row>) {
                 start={start}
                 isSelected={row.id === selectedId}
                 onSelect={onSelect}
+                measure={isWrapped ? measure : undefined}
               />
             );
           })}
@@ -106,8 +110,14 @@ export function DataTable<Row extends object>(props: Props<Row>) {
   );
 }
 
+type VisibleRows = {
+  readonly sorted: readonly { readonly id: string }[];
+  readonly onEnd: (() => void) | undefined;
+  readonly isWrapped: boolean;
+};
+
 /** The rows that are drawn; `onEnd` is called when they come near the end. */
-function useVisibleRows(sorted: readonly { readonly id: string }[], onEnd: (() => void) | undefined) {
+function useVisibleRows({ sorted, onEnd, isWrapped }: VisibleRows) {
   const scroller = useRef<HTMLDivElement>(null);
   const isFolded = useIsFolded(scroller);
   const virtualizer = useVirtualizer({
@@ -117,14 +127,17 @@ function useVisibleRows(sorted: readonly { readonly id: string }[], onEnd: (() =
     getItemKey: (index) => sorted[index]?.id ?? index,
     overscan: OVERSCAN,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows are measured again when they are folded
-  useEffect(() => virtualizer.measure(), [isFolded]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of one height are folded at once, others are measured
+  useEffect(() => {
+    if (!isWrapped) virtualizer.measure();
+  }, [isFolded]);
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= sorted.length - ROWS_BEFORE_END) onEnd?.();
   }, [last, sorted.length, onEnd]);
-  return { scroller, height: virtualizer.getTotalSize(), items, isFolded };
+  const height = virtualizer.getTotalSize();
+  return { scroller, height, items, isFolded, measure: virtualizer.measureElement };
 }
 
 /** Returns whether the table is too narrow for columns. */
@@ -180,12 +193,17 @@ type BodyRowProps<Row> = Pick<Props<Row>, 'columns' | 'onSelect'> & {
   /** Distance from the top of the body in pixels. */
   readonly start: number;
   readonly isSelected: boolean;
+  /** Measures the row, if it is as high as its text. */
+  readonly measure: ((row: HTMLTableRowElement | null) => void) | undefined;
 };
 
-function BodyRow<Row>({ columns, row, index, start, isSelected, onSelect }: BodyRowProps<Row>) {
+function BodyRow<Row>(props: BodyRowProps<Row>) {
+  const { columns, row, index, start, isSelected, onSelect, measure } = props;
   return (
     <tr
-      className={isSelected ? 'row row-placed row-selected' : 'row row-placed'}
+      ref={measure}
+      data-index={index}
+      className={`row row-placed${measure ? ' row-measured' : ''}${isSelected ? ' row-selected' : ''}`}
       aria-rowindex={index + 2}
       aria-current={isSelected ? 'true' : undefined}
       onClick={onSelect === undefined ? undefined : () => onSelect(row)}
@@ -236,7 +254,8 @@ function defineColumn<Row extends object>(column: TableColumn<Row>): ColumnDef<t
 }
 
 function cellClass<Row>(column: TableColumn<Row> | undefined): string {
-  return column?.isSecondary === true ? 'cell cell-secondary' : 'cell';
+  const { isSecondary = false, isWrapped = false } = column ?? {};
+  return `cell${isSecondary ? ' cell-secondary' : ''}${isWrapped ? ' cell-wrapped' : ''}`;
 }
 
 /** The link of a row, which its cells make larger; a click on it does not count as one on the row. */
