@@ -331,9 +331,19 @@ describe('a room in a real browser', () => {
     await first.getByRole('button', { name: 'Celebrate' }).click();
     await second.getByRole('img', { name: 'Celebrate' }).waitFor();
     await expectAccessible(first);
-    await first.getByRole('tab', { name: 'People' }).focus();
+    // Escape closes what is open, from anywhere: first a menu, then the panel.
+    const panel = first.getByRole('complementary');
+    const chat = first.getByRole('button', { name: 'Chat' });
+    await first.getByRole('button', { name: 'People' }).click();
+    await panel.waitFor({ state: 'detached' });
+    await chat.click();
+    await first.getByRole('button', { name: 'Devices' }).click();
     await first.keyboard.press('Escape');
-    expect(await first.getByRole('complementary').count()).toBe(0);
+    expect(await first.getByLabel('Microphone').isVisible()).toBe(false);
+    expect(await panel.count()).toBe(1);
+    await first.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    expect(await first.evaluate('document.activeElement.title')).toBe('Chat');
     expect(errors).toEqual([]);
     await window.close();
   });

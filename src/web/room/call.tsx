@@ -13,7 +13,7 @@ import { Controls } from './controls.tsx';
 import type { Choices } from './lobby.tsx';
 import { readHand, showName } from './people.tsx';
 import type { Invitation } from './session.ts';
-import { type PanelTab, SidePanel, useMessages } from './side-panel.tsx';
+import { SidePanel, useMessages, useSidePanel } from './side-panel.tsx';
 import { Stage } from './stage.tsx';
 import { useWaitingPeople, WaitingBanner } from './waiting-people.tsx';
 import { describeDeviceError, type Notice } from './words.ts';
@@ -61,7 +61,7 @@ type CallViewProps = {
 };
 
 function CallView({ invitation, connection, state, closesAt, error, onError }: CallViewProps) {
-  const [tab, setTab] = useState<PanelTab>();
+  const { tab, show, toggle, close } = useSidePanel();
   const captions = useCaptions();
   const messages = useMessages(tab === 'chat');
   const participants = useParticipants();
@@ -77,7 +77,7 @@ function CallView({ invitation, connection, state, closesAt, error, onError }: C
         <ConnectionBanner state={state} onRetry={() => connection.retry()} />
         {closesAt !== undefined && <ClosingBanner closesAt={closesAt} />}
         <SoundBanner />
-        {tab !== 'waiting' && <WaitingBanner people={waiting} onOpen={() => setTab('waiting')} />}
+        {tab !== 'waiting' && <WaitingBanner people={waiting} onOpen={() => show('waiting')} />}
         {error !== undefined && (
           <div className="banner" role="alert">
             <span>{error}</span>
@@ -94,10 +94,12 @@ function CallView({ invitation, connection, state, closesAt, error, onError }: C
         unread={messages.unread}
         waiting={waiting.list.length}
         isConnected={state.kind === 'connected'}
-        onTab={(wanted) => setTab(wanted === tab ? undefined : wanted)}
+        onTab={toggle}
         onLeave={() => connection.leave()}
       />
-      {tab !== undefined && <SidePanel {...{ invitation, tab, messages, waiting, onError }} onTab={setTab} />}
+      {tab !== undefined && (
+        <SidePanel {...{ invitation, tab, messages, waiting, onError }} onTab={show} onClose={close} />
+      )}
       <Announcements />
     </div>
   );

@@ -17,7 +17,7 @@ import { type ReactNode, useEffect, useId, useState } from 'react';
 import { readHand } from './people.tsx';
 import { REACTIONS, sendReaction } from './reactions.tsx';
 import { type Invitation, moveHand, readCaptions, switchCaptions } from './session.ts';
-import type { PanelTab } from './side-panel.tsx';
+import { PANEL_BUTTONS, type PanelTab } from './side-panel.tsx';
 import { describeDeviceError, describeFailure } from './words.ts';
 
 type Props = {
@@ -75,6 +75,7 @@ function PanelToggles({ tab, unread, waiting, onTab }: Pick<Props, 'tab' | 'unre
   return (
     <>
       <Toggle
+        id={PANEL_BUTTONS.people}
         label="People"
         isOn={tab === 'people' || tab === 'waiting'}
         icon={<Users />}
@@ -83,6 +84,7 @@ function PanelToggles({ tab, unread, waiting, onTab }: Pick<Props, 'tab' | 'unre
         onClick={() => onTab(tab === 'waiting' || (waiting > 0 && tab !== 'people') ? 'waiting' : 'people')}
       />
       <Toggle
+        id={PANEL_BUTTONS.chat}
         label="Chat"
         isOn={tab === 'chat'}
         icon={<MessageSquare />}
@@ -174,6 +176,7 @@ function canShareScreen(): boolean {
 }
 
 type ToggleProps = {
+  readonly id?: string;
   readonly label: string;
   readonly icon: ReactNode;
   readonly isOn?: boolean;
@@ -186,10 +189,11 @@ type ToggleProps = {
 };
 
 function Toggle(props: ToggleProps) {
-  const { label, icon, isOn, isOff, isDisabled, badge = 0, counts = 'unread', onClick } = props;
+  const { id, label, icon, isOn, isOff, isDisabled, badge = 0, counts = 'unread', onClick } = props;
   return (
     <button
       type="button"
+      id={id}
       className={isOff === true ? 'control off' : 'control'}
       aria-label={badge > 0 ? `${label} ${badge} ${counts}` : label}
       aria-pressed={isOn}

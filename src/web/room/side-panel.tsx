@@ -1,6 +1,6 @@
 import { type ReceivedChatMessage, useChat } from '@livekit/components-react';
 import { X } from 'lucide-react';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { People, showName } from './people.tsx';
 import type { Invitation } from './session.ts';
 import { WaitingList, type WaitingPeople } from './waiting-people.tsx';
@@ -24,12 +24,51 @@ export function useMessages(isOpen: boolean): Messages {
   return { list: chatMessages, unread: Math.max(0, chatMessages.length - seen), send };
 }
 
+/** The names of the buttons of the controls that open the panel. */
+export const PANEL_BUTTONS = { people: 'open-people', chat: 'open-chat', waiting: 'open-people' } as const;
+
+/** What Escape closes first. */
+const ABOVE = ':popover-open, dialog[open]';
+
+/** Which tab is open. Escape closes the panel from anywhere in the page; the focus goes back to the button that opened it. */
+export function useSidePanel() {
+  const [tab, setTab] = useState<PanelTab>();
+  const opener = useRef<Element>(null);
+  const show = (wanted: PanelTab): void => {
+    if (tab === undefined) opener.current = document.activeElement;
+    setTab(wanted);
+  };
+  const close = useCallback((): void => {
+    setTab(undefined);
+    // A banner's button is another one when the banner comes back, and some browsers focus no button that is pressed.
+    const isThere = opener.current?.isConnected === true && opener.current !== document.body;
+    const button = isThere ? opener.current : document.getElementById(PANEL_BUTTONS[tab ?? 'people']);
+    if (button instanceof HTMLElement) button.focus();
+  }, [tab]);
+  useEffect(() => {
+    if (tab === undefined) return undefined;
+    const closeAtEscape = ({ key, isComposing, defaultPrevented }: KeyboardEvent): void => {
+      if (key !== 'Escape' || isComposing || defaultPrevented) return;
+      if (document.querySelector(ABOVE) === null) close();
+    };
+    document.addEventListener('keydown', closeAtEscape);
+    return () => document.removeEventListener('keydown', closeAtEscape);
+  }, [tab, close]);
+  const toggle = (wanted: PanelTab): void => {
+    opener.current = document.activeElement;
+    if (wanted === tab) close();
+    else setTab(wanted);
+  };
+  return { tab, show, toggle, close };
+}
+
 type Props = {
   readonly invitation: Invitation;
   readonly tab: PanelTab;
   readonly messages: Messages;
   readonly waiting: WaitingPeople;
-  readonly onTab: (tab: PanelTab | undefined) => void;
+  readonly onTab: (tab: PanelTab) => void;
+  readonly onClose: () => void;
   readonly onError: (error: string | undefined) => void;
 };
 
@@ -40,21 +79,12 @@ const TABS: readonly (readonly [tab: PanelTab, label: string])[] = [
 ];
 
 /** The one panel beside the stage; on a phone, a sheet over it. */
-export function SidePanel({ invitation, tab, messages, waiting, onTab, onError }: Props) {
+export function SidePanel({ invitation, tab, messages, waiting, onTab, onClose, onError }: Props) {
   return (
-    <aside
-      className="panel"
-      aria-label={TABS.find(([each]) => each === tab)?.[1]}
-      onKeyDown={({ key }) => key === 'Escape' && onTab(undefined)}
-    >
+    <aside className="panel" aria-label={TABS.find(([each]) => each === tab)?.[1]}>
       <div className="panel-head">
         <Tabs {...{ tab, messages, waiting, onTab }} />
-        <button
-          type="button"
-          className="icon"
-          aria-label="Close the side panel"
-          onClick={() => onTab(undefined)}
-        >
+        <button type="button" className="icon" aria-label="Close the side panel" onClick={onClose}>
           <X size={18} aria-hidden="true" />
         </button>
       </div>
