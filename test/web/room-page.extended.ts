@@ -418,6 +418,14 @@ describe('a room in a real browser', () => {
     await expectAccessible(page);
     await warn(540);
     await page.getByText('This call ends in 9 minutes.').waitFor();
+    // Whoever joins now hears of it before the next warning. This service gets no events of LiveKit, which would tell the page.
+    const late = await openWindow();
+    await late.route('**/api/closing', (route) => route.fulfill({ json: { secondsLeft: 530 } }));
+    const latePage = await late.newPage();
+    await latePage.goto(link);
+    await joinCall(latePage);
+    await latePage.getByText('This call ends in 9 minutes.').waitFor();
+    await late.close();
     await warn(5);
     await page.getByText(/^This call ends in 1 minute\..*\([1-5]\ss\)$/).waitFor();
     await page.getByText('This call ends now.').waitFor();

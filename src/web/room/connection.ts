@@ -10,7 +10,14 @@ import {
 } from 'livekit-client';
 import { readClosing } from '../../contract/read-service-data.ts';
 import type { Choices, Device } from './lobby.tsx';
-import { type Invitation, keepInvitation, PageError, readOccupancy, requestToken } from './session.ts';
+import {
+  type Invitation,
+  keepInvitation,
+  PageError,
+  readOccupancy,
+  readSecondsLeft,
+  requestToken,
+} from './session.ts';
 import { describeFullRoom, describeRefusal, LEFT, type Notice } from './words.ts';
 
 /*
@@ -71,17 +78,14 @@ export class CallConnection {
     this.#invitation = deps.invitation;
     this.#wanted = { microphone: deps.choices.microphone.isOn, camera: deps.choices.camera.isOn };
     this.room
-      .on(RoomEvent.Connected, () => this.#enter({ kind: 'connected' }))
-      .on(RoomEvent.Reconnected, () => this.#enter({ kind: 'connected' }))
+      .on(RoomEvent.Connected, () => this.#onConnected())
+      .on(RoomEvent.Reconnected, () => this.#onConnected())
       .on(RoomEvent.SignalReconnecting, () => this.#lose())
       .on(RoomEvent.Reconnecting, () => this.#lose())
       .on(RoomEvent.Disconnected, (reason) => this.#onDisconnected(reason))
       .on(RoomEvent.DataReceived, (...[payload, participant, , topic, , identity]) => {
         const closing = readClosing(payload, { topic, participant, identity });
-        if (closing === undefined) return;
-        // The clock of this machine may be wrong.
-        this.#closesAt = performance.now() + closing.secondsLeft * 1_000;
-        deps.onClosing(this.#closesAt);
+        if (closing !== undefined) this.#expectEnd(closing.secondsLeft);
       })
       .on(RoomEvent.TrackMuted, (publication, participant) => this.#remember(publication, participant))
       .on(RoomEvent.TrackUnmuted, (publication, participant) => this.#remember(publication, participant))
@@ -167,6 +171,22 @@ export class CallConnection {
     if (!participant.isLocal || this.#state.kind !== 'connected') return;
     if (publication.source === Track.Source.Microphone) this.#wanted.microphone = !publication.isMuted;
     if (publication.source === Track.Source.Camera) this.#wanted.camera = !publication.isMuted;
+  }
+
+  #onConnected(): void {
+    this.#enter({ kind: 'connected' });
+    // Warnings are sent once: whoever joins later, or was away, asks for the last one.
+    readSecondsLeft(this.#invitation).then(
+      (secondsLeft) => secondsLeft !== undefined && this.#expectEnd(secondsLeft),
+      () => undefined,
+    );
+  }
+
+  #expectEnd(secondsLeft: number): void {
+    if (this.#isOver) return;
+    // The clock of this machine may be wrong.
+    this.#closesAt = performance.now() + secondsLeft * 1_000;
+    this.#deps.onClosing(this.#closesAt);
   }
 
   #onDisconnected(reason: DisconnectReason | undefined): void {

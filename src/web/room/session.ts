@@ -23,6 +23,12 @@ export async function readOccupancy(invitation: Invitation): Promise<Occupancy> 
   return { people: Number(read.people), maxParticipants: Number(read.maxParticipants) };
 }
 
+/** How long the room stays open, as those who are in it were told; undefined when they were not. */
+export async function readSecondsLeft(invitation: Invitation): Promise<number | undefined> {
+  const { secondsLeft } = await readFields(await post('closing', { body: {}, token: invitation.token }));
+  return typeof secondsLeft === 'number' ? secondsLeft : undefined;
+}
+
 export async function moveHand(invitation: Invitation, wanted: 'up' | 'down'): Promise<void> {
   await post('hand', { body: { isRaised: wanted === 'up' }, token: invitation.token });
 }

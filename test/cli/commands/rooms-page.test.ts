@@ -13,6 +13,7 @@ describe('the page of a room', () => {
   let stack: Stack;
   let client: RtcClient;
   let now = Date.now();
+  let wallMs = now;
   const open: PageServer[] = [];
 
   beforeAll(async () => {
@@ -34,6 +35,7 @@ describe('the page of a room', () => {
       client,
       seats,
       room: 'demo',
+      clock: () => wallMs,
       files: new Map([['/', PAGE]]),
       mediaUrl: 'ws://127.0.0.1:7880',
       port: 0,
@@ -237,6 +239,25 @@ describe('the page of a room', () => {
       maxParticipants: 50,
     });
     expect((await post('room')).status).toBe(401);
+  });
+
+  it('tells whoever joins after a warning how long the room stays open', async () => {
+    const { seats, join, post } = await serve({ person: { ...ADA, role: 'viewer' } });
+    const { token } = await join(seats.createCode('local'));
+    const ask = async () => (await readJson(await post('closing', { token }))).secondsLeft;
+    expect(await ask(), 'before a warning').toBe(null);
+    await stack.media.control.join('demo', { identity: 'dora' });
+    const closesAt = Date.now() + 200_000;
+    wallMs = closesAt - 120_000;
+    await client.plans.put('demo', {
+      room: 'demo',
+      closesAt: new Date(closesAt).toISOString(),
+      closingWarnings: [200],
+    });
+    await expect.poll(ask).toBe(120);
+    wallMs = closesAt;
+    expect(await ask(), 'at the end').toBe(null);
+    await client.plans.delete('demo');
   });
 
   it('lets the holder of a seat choose a name, which is in the next token', async () => {

@@ -47,7 +47,10 @@ export async function servePage(io: PageIo, request: PageRequest): Promise<Serve
   await requireMedia(mediaUrl, io.signal);
   const seats = new Seats({ client, room, person, monotonic: () => performance.now() });
   const files = await readPageFiles(io.launcher, 'room');
-  const { origin, close } = await startPageServer({ client, seats, room, files, mediaUrl, port, publicUrl });
+  const { origin, close } = await startPageServer({
+    ...{ client, seats, room, clock: io.clock },
+    ...{ files, mediaUrl, port, publicUrl },
+  });
   const code = seats.createCode(publicUrl === undefined ? 'local' : 'public');
   return { origin, link: makeLink(publicUrl?.origin ?? origin, code), close };
 }
@@ -142,6 +145,7 @@ type PageActionDeps = {
   readonly client: Pick<RtcClient, 'events' | 'participants' | 'rooms' | 'transcription' | 'waiting'>;
   readonly seats: Seats;
   readonly room: string;
+  readonly clock: () => number;
   /** The origin of links to the page. */
   readonly origin: string;
 };
@@ -189,6 +193,8 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     }
     case 'room':
       return jsonResponse(200, await readOccupancy(client, room));
+    case 'closing':
+      return jsonResponse(200, { secondsLeft: await readSecondsLeft(deps) });
     case 'hand':
       return await moveHand(deps, person, body.isRaised === true ? 'raised' : null);
     case 'invite':
@@ -200,6 +206,26 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     default:
       return await decideEntry(deps, person, request);
   }
+}
+
+/** The newest of these tells whether those who are in the room now know its end. */
+const CLOSING_EVENTS = ['room_closing', 'room_created', 'room_finished'] as const;
+
+/**
+ * Returns how long the room stays open, as everyone in it was told before somebody joined; null when nobody was, or when the key
+ * must not read events.
+ */
+async function readSecondsLeft({ client, room, clock }: PageActionDeps): Promise<number | null> {
+  const asked = { roomId: room, types: CLOSING_EVENTS, order: 'newest', limit: 1 } as const;
+  const [last] = (await client.events.list(asked).catch(ignoreForbidden))?.events ?? [];
+  if (last?.event !== 'room_closing') return null;
+  const secondsLeft = Math.ceil((Date.parse(last.closing.closesAt) - clock()) / 1000);
+  return secondsLeft > 0 ? secondsLeft : null;
+}
+
+function ignoreForbidden(error: unknown): undefined {
+  if (error instanceof RtcError && error.status === 403) return undefined;
+  throw error;
 }
 
 /** Lists who waits to be admitted, or decides about them. */
@@ -242,10 +268,7 @@ async function followWaiting(
     cursor === ''
       ? { cursor: 'latest' }
       : { cursor, roomId: room, types: WAITING_EVENTS, wait: WAIT_SECONDS };
-  const page = await events.list(asked).catch((error: unknown) => {
-    if (error instanceof RtcError && error.status === 403) return undefined;
-    throw error;
-  });
+  const page = await events.list(asked).catch(ignoreForbidden);
   return { ...(await waiting.list(room)), cursor: page?.nextCursor ?? null };
 }
 
