@@ -226,19 +226,19 @@ const COLUMNS: readonly TableColumn<Broadcast>[] = [
   {
     id: 'room',
     heading: 'Room',
-    width: 'minmax(7rem, 1.6fr)',
+    width: 'minmax(6rem, 1.6fr)',
     cell: ({ broadcastId, roomId }) => <OpenButton id={broadcastId}>{roomId}</OpenButton>,
   },
   {
     id: 'state',
     heading: 'State',
-    width: 'minmax(7.5rem, 0.8fr)',
+    width: 'minmax(7rem, 0.8fr)',
     cell: ({ status }) => <Status tone={TONES[status]}>{status}</Status>,
   },
   {
     id: 'receivers',
     heading: 'Receivers',
-    width: 'minmax(7rem, 1fr)',
+    width: 'minmax(5.5rem, 1fr)',
     cell: (broadcast) => {
       const failed = broadcast.urls.filter(({ state }) => state === 'failed').length;
       const words = describeReceivers(broadcast);
@@ -248,7 +248,7 @@ const COLUMNS: readonly TableColumn<Broadcast>[] = [
   {
     id: 'started',
     heading: 'Started',
-    width: 'minmax(7rem, 1fr)',
+    width: 'minmax(5.5rem, 1fr)',
     isSecondary: true,
     cell: ({ startedAt }) => <Clock at={startedAt} />,
   },
@@ -263,7 +263,7 @@ const COLUMNS: readonly TableColumn<Broadcast>[] = [
   {
     id: 'id',
     heading: 'Broadcast',
-    width: 'minmax(8rem, 1.2fr)',
+    width: 'minmax(13.25rem, 1.2fr)',
     isSecondary: true,
     cell: ({ broadcastId }) => <code className="faint">{broadcastId}</code>,
   },

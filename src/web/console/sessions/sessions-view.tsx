@@ -203,7 +203,7 @@ const COLUMNS: readonly TableColumn<Session>[] = [
   {
     id: 'id',
     heading: 'Session',
-    width: 'minmax(8rem, 1.2fr)',
+    width: 'minmax(13.25rem, 1.2fr)',
     isSecondary: true,
     cell: ({ sessionId }) => <code className="faint">{sessionId}</code>,
   },
