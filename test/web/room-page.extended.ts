@@ -391,7 +391,8 @@ describe('a room in a real browser', () => {
     const present = async () =>
       (await client.participants.list('lobby')).participants.map(({ identity }) => identity);
     await expect.poll(present).toEqual(['ada', 'bob', 'grace']);
-    expect(errors).toEqual([]);
+    // A track of Bob's page may arrive when LiveKit's client knows that it was left for another.
+    expect(errors.filter((text) => !text.includes("participant, that's not present"))).toEqual([]);
     await window.close();
   });
 
