@@ -9,8 +9,9 @@ import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import type { TableColumn } from '../parts/data-table.tsx';
 import { type Cells, RoomFilter } from '../parts/find-and-save.tsx';
 import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { describePosition } from '../parts/position.ts';
 import { Status, type Tone } from '../parts/status.tsx';
-import { Clock, describePosition } from '../parts/time.tsx';
+import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced } from '../parts/use-pages.ts';
 

@@ -78,11 +78,3 @@ export function describeDuration(ms: number): string {
   if (hours >= 24) return `${Math.floor(hours / 24)} d`;
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
-
-/** `1:05`, `1:02:09`: a position within a recording. */
-export function describePosition(seconds: number): string {
-  const whole = Math.floor(seconds);
-  const pad = (value: number): string => String(value).padStart(2, '0');
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  return hours === 0 ? `${minutes}:${pad(rest)}` : `${hours}:${pad(minutes)}:${pad(rest)}`;
-}

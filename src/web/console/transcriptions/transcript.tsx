@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Pencil } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Segment } from '../../../contract/transcription.ts';
+import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
-import { describePosition } from '../parts/time.tsx';
 import { useConsole } from '../shell/console-state.tsx';
 
 type Props = {
