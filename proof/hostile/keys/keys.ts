@@ -18,7 +18,7 @@ import { fillSpeech } from '../../load/stored-speech.ts';
 import { type EngineSettings, locateDatabase, onBothEngines } from '../../support/both-engines.ts';
 import { fill, openFiller } from '../../support/fill.ts';
 import { createSignedClient, mediaServerSettings, type SignedClient } from '../../support/signed-client.ts';
-import { percentile } from '../../support/statistics.ts';
+import { percentile, round } from '../../support/statistics.ts';
 import { type Served, type Stage, whileServed } from '../well-behaved.ts';
 import { type Answers, ATTACKS, type AttackName, attackByKey } from './attacks.ts';
 
@@ -60,7 +60,7 @@ async function attackAll(context: ExperimentContext, settings: EngineSettings): 
     );
     for (const line of seen.failures) report(`${name}: ${line}`);
     report(`${name}: ${describe(answers)}`);
-    figures.push(...attackFigures(seen, answers));
+    figures.push(...attackFigures(seen, answers), ...slowingFigures(runSize, calm.stage, seen.stage));
   }
   return {
     figures: [...figures, ...rowFigures(before, await attacked.countRows())],
@@ -194,6 +194,15 @@ function attackFigures(
     exactly('requests of others that failed', failures.length, 0),
     atMost({ name: 'others, p99', measured: p99(stage.timesMs), bound, unit }),
     atMost({ name: 'events of LiveKit, p99', measured: p99(events), bound, unit }),
+  ]);
+}
+
+/** How much longer others wait as a rule. A short run has too few of them to say. */
+function slowingFigures(runSize: RunSize, calm: Stage, { name, timesMs }: Stage): Figures {
+  if (runSize === 'short') return [];
+  const measured = round(percentile(timesMs, 0.5) / percentile(calm.timesMs, 0.5));
+  return named(name, [
+    atMost({ name: 'others, median, as a multiple of that when nobody attacks', measured, bound: 2 }),
   ]);
 }
 
