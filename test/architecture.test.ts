@@ -65,8 +65,6 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
     ],
   ],
   ['src/fiscal/', []],
-  // The handling of folders that the command line and the service share.
-  ['src/folders/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
   // What happened to a room, recording, delivery or request, for the command line and the console.
@@ -78,10 +76,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   ['src/cli/errors/', ['src/client/', 'src/contract/']],
   // Lists are written as CSV in the same way as tables of people.
   ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/', 'src/people/csv-rows.ts']],
-  [
-    'src/cli/connection/',
-    ['src/cli/terminal/', 'src/cli/errors/', 'src/client/', 'src/contract/', 'src/folders/'],
-  ],
+  ['src/cli/connection/', ['src/cli/terminal/', 'src/cli/errors/', 'src/client/', 'src/contract/']],
   // The context of a command opens the connection.
   ['src/cli/framework/', [...CLI_BELOW_FRAMEWORK, 'src/client/', 'src/contract/']],
   // Servers of browser pages on this machine, and the printing of their links.
@@ -109,7 +104,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
    */
   // Unknown settings get the nearest name as unknown commands do.
   ['src/server/app/config/', ['src/contract/']],
-  ['src/server/platform/storage/', ['src/server/platform/', 'src/contract/', 'src/folders/']],
+  ['src/server/platform/storage/', ['src/server/platform/', 'src/contract/']],
   // Loops, batches and leases are below the database, whose connections use them.
   ['src/server/platform/jobs/', ['src/server/platform/clock.ts', 'src/server/platform/log.ts']],
   // It knows no capability, not even its types.
@@ -167,7 +162,6 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       'src/server/events/',
       'src/server/platform/',
       'src/contract/',
-      'src/folders/',
     ],
   ],
   // What plans do by themselves: media-events -> plans -> the capabilities that they start.
@@ -220,18 +214,12 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   ['src/server/fiscal-api/', ['src/server/platform/', 'src/contract/', 'src/fiscal/index.ts']],
   // A participant without a browser, for `rtc rooms join`.
   ['src/server/room-client/', ['src/contract/']],
-  // The embedded media server imports nothing of the service.
-  ['src/server/media-simulator/', ['src/folders/']],
+  // The embedded media server imports nothing else of the service.
+  ['src/server/media-simulator/', ['src/server/platform/storage/make-folder.ts']],
   // `rtc dev` starts a media server and a database for the service.
   [
     'src/server/dev/',
-    [
-      'src/server/app/',
-      'src/server/media-simulator/',
-      'src/server/platform/',
-      'src/contract/',
-      'src/folders/',
-    ],
+    ['src/server/app/', 'src/server/media-simulator/', 'src/server/platform/', 'src/contract/'],
   ],
   // The composition root and the entry points: main, worker, dev, stt.
   ['src/server/app/', ['src/server/', 'src/contract/']],

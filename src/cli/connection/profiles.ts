@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, posix, win32 } from 'node:path';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { codeOfError, isObject, readMembers } from '../../contract/unknown-value.ts';
-import { makeFolder } from '../../folders/make-folder.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
 import type { Io } from '../terminal/io.ts';
@@ -57,7 +56,8 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
   const directory = dirname(path);
   const draft = `${path}.${randomUUID()}.draft`;
   try {
-    await makeFolder(directory, DIRECTORY_MODE);
+    // A new home has no folder for settings. Node's `recursive` would try for ever below /proc, or an automounter's /home.
+    for (const folder of [dirname(directory), directory]) await makeMissing(folder);
     await chmod(directory, DIRECTORY_MODE);
     await writeFile(draft, `${JSON.stringify(store, undefined, 2)}\n`, { mode: FILE_MODE, flag: 'wx' });
     await rename(draft, path);
@@ -65,6 +65,12 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
     await rm(draft, { force: true }).catch(() => undefined);
     throw fileError(cause, { path, doing: 'written', exitCode: EXIT.failure });
   }
+}
+
+async function makeMissing(folder: string): Promise<void> {
+  await mkdir(folder, { mode: DIRECTORY_MODE }).catch((error: unknown) => {
+    if (codeOfError(error) !== 'EEXIST') throw error;
+  });
 }
 
 async function readPrivately(path: string, platform: string): Promise<string | undefined> {

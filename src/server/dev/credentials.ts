@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Hint, HintedError } from '../../contract/hint.ts';
-import { makeFolder } from '../../folders/make-folder.ts';
 import type { Environment } from '../app/config/environment.ts';
+import { makeFolder } from '../platform/storage/make-folder.ts';
 
 export type KeyPair = { readonly apiKey: string; readonly apiSecret: string };
 

@@ -9,7 +9,7 @@ import {
   StreamInfo_Status,
 } from '@livekit/protocol';
 import { AwsClient } from 'aws4fetch';
-import { makeFolder } from '../../folders/make-folder.ts';
+import { makeFolder } from '../platform/storage/make-folder.ts';
 
 /* What the simulated recorder writes, and where: the outputs of a request, without the keys of buckets and streams. */
 

@@ -3,7 +3,7 @@ import { access, chmod, constants, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os';
 import { join, posix, win32 } from 'node:path';
 import { createInterface } from 'node:readline';
-import { makeFolder } from '../../../folders/make-folder.ts';
+import { makeFolder } from '../../platform/storage/make-folder.ts';
 
 /** A program of the Go module proxy, pinned to one version. */
 export interface GoProgram {

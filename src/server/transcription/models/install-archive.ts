@@ -4,8 +4,8 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFil
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { HintedError } from '../../../contract/hint.ts';
-import { makeFolder } from '../../../folders/make-folder.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { makeFolder } from '../../platform/storage/make-folder.ts';
 import { readSherpaModel } from '../engines/sherpa-model.ts';
 import { type CatalogueModel, RELEASES } from './catalogue.ts';
 import { type ByteProgress, discardDownload, downloadFile } from './download-file.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../../../contract/errors.ts';
-import { makeFolder } from '../../../../folders/make-folder.ts';
+import { makeFolder } from '../make-folder.ts';
 import { findPending, type MigrationName } from '../migrate.ts';
 import { isDamage } from './errors.ts';
 
