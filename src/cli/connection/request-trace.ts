@@ -1,6 +1,6 @@
 import type { Observer, ServiceResponse, WireRequest } from '../../client/client-options.ts';
+import { API_KEY_HEADER, SIGNATURE_HEADER } from '../../contract/canonical-request.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
-import { API_KEY_HEADER, SIGNATURE_HEADER } from '../../contract/signing.ts';
 import { escapeForTerminal, printHint, type Terminal } from '../terminal/terminal.ts';
 
 /** Thrown in place of a response when --curl has printed the request. */
