@@ -167,6 +167,9 @@ function repair(): void {
     button.removeAttribute('aria-label');
   for (const editor of document.querySelectorAll('.cm-content:not([aria-label])'))
     editor.setAttribute('aria-label', 'Body');
+  // It is reached by keyboard anyway; without the attribute, checks of accessibility do not see that.
+  for (const editor of document.querySelectorAll('.cm-content[contenteditable="true"]:not([tabindex])'))
+    editor.setAttribute('tabindex', '0');
   for (const editor of document.querySelectorAll('[role="combobox"]:not([aria-expanded])')) {
     editor.setAttribute('aria-expanded', 'false');
     editor.setAttribute('aria-controls', editor.id);
