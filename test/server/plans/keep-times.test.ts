@@ -18,11 +18,18 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
+type RoomOptions = {
+  /** Seconds from the start of the room to its plan. Undefined: the plan comes first. */
+  readonly plannedAfter?: number;
+  readonly failures?: number;
+  readonly isSilent?: boolean;
+};
+
 /** The room `demo` with ada in it, opened and joined at NOW, by the plan. Time stands still. */
 async function startRoom(
   engine: 'SQLite' | 'PostgreSQL',
   plan: PlanSettings,
-  { isPlannedLater = false, failures = 0, isSilent = false } = {},
+  { plannedAfter, failures = 0, isSilent = false }: RoomOptions = {},
 ) {
   const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
   if (database !== undefined) closers.push(() => database.close());
@@ -55,9 +62,12 @@ async function startRoom(
     acts.push(`closed ${name} at ${(clock.now() - NOW) / 1000}`);
   };
   const makePlan = () => putPlan({ store, clock, keyLimits: NO_LIMITS }, PLAN, { room: 'demo', ...plan });
-  if (!isPlannedLater) await makePlan();
+  if (plannedAfter === undefined) await makePlan();
   await stage.receive(mediaEvent('room_started'), joined('ada1'));
-  if (isPlannedLater) await makePlan();
+  if (plannedAfter !== undefined) {
+    clock.advance(plannedAfter * 1000);
+    await makePlan();
+  }
   const keeper = keepTimes({ ...deps, store, log, mediaServer, prepareClosing: async () => closeRoom });
   closers.push(() => keeper.close());
   /** Moves the end by one instance or another one, and returns it. */
@@ -193,8 +203,17 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the times of a room on %s', (e
     expect(await store.plannedRooms.claim(claim)).toEqual([]);
   });
 
+  it('include a warning at once when an open room gets an end before which it should have been warned', async () => {
+    const plan = { closesAt: at(1000 + 240), closingWarnings: [300, 60] };
+    const { clock, acts } = await startRoom(engine, plan, { plannedAfter: 1000 });
+    await expect.poll(() => acts).toEqual(['warned at 1000']);
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.advance(180_000);
+    await expect.poll(() => acts).toEqual(['warned at 1000', 'warned at 1180']);
+  });
+
   it('begin when the plan is made, for somebody who is alone in an open room', async () => {
-    const { clock, acts } = await startRoom(engine, { soloTimeout: 60 }, { isPlannedLater: true });
+    const { clock, acts } = await startRoom(engine, { soloTimeout: 60 }, { plannedAfter: 0 });
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.advance(60_000);
     await expect.poll(() => acts).toEqual(['closed demo at 60']);

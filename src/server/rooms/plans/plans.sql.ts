@@ -384,7 +384,7 @@ async function markDue(db: Database, subject: string, now: number): Promise<numb
   const at = sql.lit(now);
   const { rows } = await sql`
     insert into "plannedRooms" (sid, room, "createdAt", "startedAt", "aloneSince", "dueAt")
-    select sid, name, ${at}, "startedAt", case when (${present}) = 1 then ${at} end, ${at} from "roomSessions"
+    select sid, name, "createdAt", "startedAt", case when (${present}) = 1 then ${at} end, ${at} from "roomSessions"
     where "endedAt" is null and ${isNamed}
     on conflict (sid) do update set "dueAt" = excluded."dueAt", "triggeredAt" = null,
       "startedAt" = coalesce("plannedRooms"."startedAt", excluded."startedAt"),
