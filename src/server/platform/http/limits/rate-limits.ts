@@ -23,8 +23,8 @@ export type Rates = {
 /** Requests of one key that run at a time. */
 const REQUESTS_AT_ONCE = 4;
 
-/** Large requests of one key and address that are read, checked and run at a time: each takes the only thread for long. */
-const LARGE_BODIES_AT_ONCE = 2;
+/** Large requests of one key and address are read, checked and run one by one: each takes the only thread for long. */
+const LARGE_BODIES_AT_ONCE = 1;
 const LONGEST_BODY_WAIT_MS = 250;
 
 export function createRates(limits: RateLimits, clock: Clock): Rates {
