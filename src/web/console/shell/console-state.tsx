@@ -88,7 +88,7 @@ const CHECKED: readonly string[] = ['media server', 'database'];
 
 /**
  * While the view lacks something because the media server or the database is away, asks the service whether it is ready. When
- * it is, everything is read again, once.
+ * it is, everything is read again, once. While it is not, the checks are made again, once, if they were made before that.
  */
 function useRecovery(): void {
   const queries = useQueryClient();
@@ -96,9 +96,14 @@ function useRecovery(): void {
   useEffect(() => {
     if (!isIncomplete) return undefined;
     let wasReady = false;
+    let isChecked = false;
     const ask = async (): Promise<void> => {
       const isReady = await readReadiness().catch(() => false);
       if (isReady && !wasReady) void queries.invalidateQueries();
+      if (!isReady && !isChecked && !hasAbsentCheck(queries)) {
+        isChecked = true;
+        void queries.invalidateQueries({ queryKey: CHECKS.queryKey });
+      }
       wasReady = isReady;
     };
     const timer = window.setInterval(() => void ask(), PAUSE_MS);
