@@ -63,18 +63,11 @@ export function createRates(limits: RateLimits, clock: Clock): Rates {
       // A body without a declared length is read, and counted.
       if (!(Number(headers['content-length']) > BYTES_OF_COST)) return done();
       // Whoever names the key without its secret holds back nobody at another address, and others at this one not for long.
-      const begin = once(() => done(refuseBody(reply, keyId)));
-      bodyTurns.take(`${keyId} ${toCountedAddress(ip)}`, reply.raw, begin);
-      void clock.sleep(LONGEST_BODY_WAIT_MS).then(begin);
+      const turn = new Promise<void>((resolve) =>
+        bodyTurns.take(`${keyId} ${toCountedAddress(ip)}`, reply.raw, resolve),
+      );
+      void Promise.race([turn, clock.sleep(LONGEST_BODY_WAIT_MS)]).then(() => done(refuseBody(reply, keyId)));
     },
-  };
-}
-
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
   };
 }
 
