@@ -4,7 +4,6 @@ import {
   type Backup,
   createBackup,
   DATABASE_FILE,
-  exists,
   type Restoration,
   restoreBackup,
 } from './app/backup/backup.ts';
@@ -27,6 +26,7 @@ import {
   readEncryptionKey,
 } from './platform/secrets/encryption-keys.ts';
 import { reencryptSecrets } from './platform/secrets/key-rotation.ts';
+import { exists } from './platform/storage/make-folder.ts';
 import type { LoadedTable } from './platform/storage/postgres/load-tables.ts';
 
 /**

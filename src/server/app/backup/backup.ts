@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
+import { exists } from '../../platform/storage/make-folder.ts';
 import {
   copySqliteFile,
   holdSqliteFile,
@@ -117,13 +118,6 @@ export async function flush(path: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 export type Restoration = {

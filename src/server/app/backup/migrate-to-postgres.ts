@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { exists } from '../../platform/storage/make-folder.ts';
 import type { AddedColumn, LoadedTable, TableSource } from '../../platform/storage/postgres/load-tables.ts';
 import { indexedTerms } from '../../platform/storage/search/search-terms.ts';
 import { vectorText } from '../../platform/storage/search/term-query.ts';
@@ -10,7 +11,7 @@ import { holdSqliteFile, readTables } from '../../platform/storage/sqlite/backup
 import { checkSqliteFile } from '../../platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from '../../schema/migrations.ts';
 import { openStore } from '../create-store.ts';
-import { DATABASE_FILE, exists, flush } from './backup.ts';
+import { DATABASE_FILE, flush } from './backup.ts';
 
 export type MigrationSource = { readonly dataDir: string; readonly clock: Clock; readonly log: Log };
 

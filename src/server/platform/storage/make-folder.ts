@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
  * that is there says that nothing is: below /proc, or an automounter's /home. Rejects with the error of the system.
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
-  if (await isThere(path)) return;
+  if (await exists(path)) return;
   const above = dirname(path);
   if (above !== path) await makeFolder(above, mode);
   await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
@@ -15,7 +15,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   });
 }
 
-async function isThere(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return await stat(path).then(
     () => true,
     () => false,
