@@ -15,7 +15,7 @@ import type { LeasedWebhook } from './dispatcher.ts';
 export const CONCURRENCY_PER_WEBHOOK = 16;
 /**
  * The same for a receiver whose last CONCURRENCY_PER_WEBHOOK requests all ended badly and late. A hundred receivers that never
- * answer would otherwise cost more than all others together. The first delivery that it accepts ends this.
+ * answer would otherwise cost more than all others together. The first acceptance or early refusal ends this.
  */
 const CONCURRENCY_WHILE_STUCK = 4;
 /** A failure after this time is late: a receiver that refuses does so sooner. */
