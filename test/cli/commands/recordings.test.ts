@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { transferLine } from '../../../src/cli/commands/recordings/transfer-bar.ts';
+import { transferLine } from '../../../src/cli/commands/recordings/download-command.ts';
 import { formatBytes } from '../../../src/contract/amounts.ts';
 import type { Recording } from '../../../src/contract/recordings.ts';
 import { startNetwork } from '../../server/platform/storage/network.ts';
