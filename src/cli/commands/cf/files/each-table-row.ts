@@ -118,7 +118,7 @@ async function openWorkbook(
   chunks: AsyncIterable<Uint8Array>,
   options: TableOptions & { readonly signal: AbortSignal },
 ): Promise<Table> {
-  const { xlsxRows } = await import('./xlsx-rows.ts');
+  const { xlsxRows } = await import('./workbook.ts');
   return {
     batches: xlsxRows(chunks, options),
     delimiter: options.delimiter ?? ',',

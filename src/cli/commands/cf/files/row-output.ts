@@ -49,7 +49,7 @@ export async function openRowOutput(
     );
   const part = `${path}.part`;
   const inner = /\.xlsx$/i.test(out)
-    ? (await import('./workbook-output.ts')).createWorkbookOutput(part, FILE_MODE)
+    ? (await import('./workbook.ts')).createWorkbookOutput(part, FILE_MODE)
     : toCsvFile(part, delimiter);
   const withFileError = async (work: Promise<void>): Promise<void> => {
     await work.catch((cause: unknown) => {

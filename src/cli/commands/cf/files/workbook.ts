@@ -1,6 +1,9 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { HucreError } from 'hucre';
-import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
+import { readXlsx, streamXlsxRows, writeXlsxStream } from 'hucre/xlsx';
 import type { CellValue, Row } from '../../../../people/csv-rows.ts';
 import { bilingualError, CancelledError } from '../../../errors/cli-error.ts';
 
@@ -57,6 +60,46 @@ export async function* xlsxRows(
       ],
     );
   yield batch;
+}
+
+/** A workbook that is written while its rows arrive. */
+type WorkbookOutput = {
+  readonly row: (values: readonly CellValue[]) => void;
+  /** Writes the rows so far, and waits until they are accepted. Rejects with the error of the file. */
+  readonly flush: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export function createWorkbookOutput(file: string, mode: number): WorkbookOutput {
+  const channel = new TransformStream<CellValue[][], CellValue[][]>();
+  const writer = channel.writable.getWriter();
+  const written = pipeline(
+    Readable.fromWeb(writeXlsxStream(flatten(channel.readable), { name: 'Sheet1', freezePane: { rows: 1 } })),
+    createWriteStream(file, { mode }),
+  );
+  // The error is reported where the result is awaited.
+  written.catch(() => undefined);
+  let rows: CellValue[][] = [];
+  const flush = async (): Promise<void> => {
+    if (rows.length === 0) return;
+    const batch = rows;
+    rows = [];
+    // The channel would wait forever for a file that has failed.
+    await Promise.race([writer.write(batch), written]);
+  };
+  return {
+    row: (values) => rows.push([...values]),
+    flush,
+    close: async () => {
+      await flush();
+      await Promise.race([writer.close(), written]);
+      await written;
+    },
+  };
+}
+
+async function* flatten<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const batch of batches) yield* batch;
 }
 
 /** The workbook is in memory as a whole. Real ones of a million people have 50 MB. */
