@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEventPoster } from '../../src/cli/commands/events/post-event.ts';
+import { createEventPoster } from '../../src/cli/commands/events/forwarder.ts';
 import { createWire } from '../../src/cli/connection/connect.ts';
 import { RtcClient } from '../../src/client/index.ts';
 import { createClients } from '../../src/server/platform/livekit/clients.ts';

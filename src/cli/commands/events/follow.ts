@@ -14,7 +14,7 @@ import { escapeForTerminal, printStatus, type Terminal } from '../../terminal/te
 import { clockTime } from '../../terminal/time.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
 import { eventLine, NAME_WIDTH, withId } from './event-view.ts';
-import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
+import type { Forwarded, Waiting } from './forwarder.ts';
 
 type Following = {
   readonly client: RtcClient;
@@ -56,7 +56,7 @@ type Forwarding = Following & {
 export async function forwardEvents(context: Context, { onReady, ...forwarding }: Forwarding): Promise<void> {
   const { terminal, io } = context;
   const { url, secret, skipVerify } = forwarding;
-  const { createEventPoster } = await import('./post-event.ts');
+  const { createEventPoster, Forwarder } = await import('./forwarder.ts');
   const forwarder = new Forwarder({
     url,
     secret,

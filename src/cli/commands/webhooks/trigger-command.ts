@@ -9,7 +9,7 @@ import { type Column, record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { KNOWN_EVENTS } from '../events/event-view.ts';
 import { readSigner, receiverUrl, SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
-import type { PostOutcome } from '../events/post-event.ts';
+import type { PostOutcome } from '../events/forwarder.ts';
 import { readGivenSecret, SECRET_STDIN } from './webhook-arguments.ts';
 
 const DEFAULT_ROOM = 'demo';
@@ -117,7 +117,7 @@ function readEventType(word: string) {
 type Sending = { readonly url: URL; readonly secret: string; readonly event: Event; readonly nowMs: number };
 
 async function post({ io }: Context, sending: Sending): Promise<PostOutcome> {
-  const { createEventPoster } = await import('../events/post-event.ts');
+  const { createEventPoster } = await import('../events/forwarder.ts');
   const poster = createEventPoster({ userAgent: `rtc/${manifest.version}` });
   try {
     return await poster.post(sending, io.signal);

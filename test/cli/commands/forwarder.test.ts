@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { createEventPoster } from '../../../src/cli/commands/events/post-event.ts';
+import { createEventPoster } from '../../../src/cli/commands/events/forwarder.ts';
 
 it('a host to which no connection is possible in time has not received the event', async () => {
   // A server that never answers the TLS handshake takes as long as a host that drops packets.
