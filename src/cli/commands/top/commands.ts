@@ -10,8 +10,7 @@ import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
 import { type Action, findAction } from './actions.ts';
 import { chooseGlyphs, type Drawing, drawScreen, FOCI, type Focus, type View } from './draw-screen.ts';
-import { FollowedService } from './follow-service.ts';
-import { EMPTY, type TopState } from './state.ts';
+import { EMPTY, FollowedService, type TopState } from './state.ts';
 
 const top = defineCommand({
   noun: 'top',
