@@ -60,7 +60,7 @@ import {
   languageHeaders,
   noSuchDate,
 } from './fiscal-errors.ts';
-import { belfioreCode } from './place-responses.ts';
+import { belfioreCode } from './place-routes.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };
 

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import type { FiscalError } from '../../contract/fiscal-codes.ts';
 import {
   isInForceOn,
@@ -25,6 +28,7 @@ import {
   type CapsResult,
   caps,
   cities,
+  findPlace,
   istatProvince,
   type Language,
   type ListedPlace,
@@ -34,10 +38,11 @@ import {
   regions,
   searchPlaces,
 } from '../../fiscal/index.ts';
-import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
+import { defineRoute, type Route, type RouteResponse, type SuccessResponse } from '../platform/http/route.ts';
 import {
   chooseLanguage,
   describeFiscalError,
+  FISCAL_ERROR_FORMAT,
   FISCAL_TEXTS,
   fiscalError,
   fiscalErrorResponse,
@@ -45,20 +50,39 @@ import {
   languageHeaders,
   noSuchDate,
 } from './fiscal-errors.ts';
-import {
-  belfioreCode,
-  lastingResponse,
-  lastingSuccess,
-  PLACE_ROUTE,
-  slicePage,
-  unknownProvince,
-} from './place-responses.ts';
 
 /** `basePath` begins the links to further pages. */
 export type PlaceDeps = { readonly basePath: string };
 
 export function placeRoutes(deps: PlaceDeps): readonly Route[] {
   return [regionsRoute(), provincesRoute(), citiesRoute(deps), placesRoute(), capsRoute()];
+}
+
+/** Properties that the routes about places share. */
+const PLACE_ROUTE = {
+  method: 'GET',
+  tag: 'places',
+  security: 'public',
+  errorFormat: FISCAL_ERROR_FORMAT,
+  errors: [],
+} as const;
+
+const CACHE_HEADERS = {
+  ETag: 'Changes with the data of a release; for If-None-Match',
+  'Cache-Control': 'A day',
+  Vary: 'Accept-Encoding: long responses are compressed for callers that accept gzip',
+};
+
+/** Describes the responses of a route whose data change only with a release. */
+function lastingSuccess(
+  description: string,
+  schema: SuccessResponse['schema'],
+  headers: Readonly<Record<string, string>> = {},
+): Readonly<Record<number, SuccessResponse>> {
+  return {
+    200: { description, schema, headers: { ...CACHE_HEADERS, ...headers } },
+    304: { description: 'Not modified since the version that the caller has', headers: CACHE_HEADERS },
+  };
 }
 
 function regionsRoute(): Route {
@@ -262,4 +286,79 @@ function noCapsResponse({ reason, candidates, suggestions }: NoCaps, language: L
 
 function placeRecords(places: readonly Place[]): PlaceRecord[] {
   return places.map((place) => placeResponse(place, belfioreCode(place.codiceCatastale)));
+}
+
+/** Returns the Belfiore code of the comune to which a place belongs today; the place's own code when none is known. */
+export function belfioreCode(code: string): string {
+  const found = findPlace(code);
+  return found.ok ? (found.place.successor?.codiceCatastale ?? code) : code;
+}
+
+function unknownProvince(language: Language): RouteResponse {
+  return {
+    ...fiscalErrorResponse(404, FISCAL_TEXTS[language].unknownProvince),
+    headers: languageHeaders(language),
+  };
+}
+
+/*
+ * Responses of /it. They change only with the data of a release, so that each has an ETag and may be cached. Long responses
+ * are compressed.
+ */
+
+/** One page of an array, and the address of the next page. */
+type Page<T> = { readonly items: readonly T[]; readonly next: string | undefined };
+
+type PageQuery = { readonly limit?: string | undefined; readonly offset?: string | undefined };
+
+/** Returns part of a list. Without a limit, everything from the offset on. */
+function slicePage<T>(all: readonly T[], query: PageQuery & Readonly<Record<string, unknown>>): Page<T> {
+  const offset = Number(query.offset ?? 0);
+  const limit = query.limit === undefined ? all.length : Number(query.limit);
+  const end = offset + limit;
+  const items = all.slice(offset, end);
+  if (end >= all.length || limit === 0) return { items, next: undefined };
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, offset: String(end) }))
+    if (value !== undefined) parameters.set(name, String(value));
+  return { items, next: `?${parameters}` };
+}
+
+/** Responses that depend only on the data of the release may be cached for a day. */
+const CACHE_CONTROL = 'public, max-age=86400';
+
+/** Compressing a shorter response costs more than it saves. */
+const MIN_COMPRESSED_BYTES = 1024;
+
+/** Returns `body` as JSON: 304 when the caller has the current version, compressed when the caller accepts gzip. */
+function lastingResponse(
+  headers: IncomingHttpHeaders,
+  body: unknown,
+  link?: string | undefined,
+): RouteResponse {
+  const text = JSON.stringify(body);
+  const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  const common = {
+    etag,
+    'cache-control': CACHE_CONTROL,
+    vary: 'accept-encoding',
+    ...(link === undefined ? {} : { link: `<${link}>; rel="next"` }),
+  };
+  if (isSame(headers['if-none-match'], etag)) return { status: 304, headers: common };
+  const typed = { ...common, 'content-type': 'application/json; charset=utf-8' };
+  const bytes = Buffer.from(text);
+  return takesGzip(headers) && bytes.length >= MIN_COMPRESSED_BYTES
+    ? { status: 200, body: gzipSync(bytes), headers: { ...typed, 'content-encoding': 'gzip' } }
+    : { status: 200, body: bytes, headers: typed };
+}
+
+function isSame(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim());
+  return tags.includes('*') || tags.some((tag) => tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));
+}
+
+/** Returns whether the caller accepts gzip; `gzip;q=0` rejects it. */
+function takesGzip(headers: IncomingHttpHeaders): boolean {
+  const codings = String(headers['accept-encoding'] ?? '').split(',');
+  return codings.some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
 }
