@@ -33,7 +33,7 @@ export const LIMITS = {
     method: RECORDED,
   },
   webhookFiles: { what: 'files passed by POST /v1/webhooks', goal: 32, limit: 33, method: RECORDED },
-  tokenFiles: { what: 'files passed by POST /v1/token', goal: 22, limit: 23, method: RECORDED },
+  tokenFiles: { what: 'files passed by POST /v1/token', goal: 22, limit: 22, method: RECORDED },
   roomsListFiles: { what: 'files passed by rtc rooms list', goal: 34, limit: 35, method: RECORDED },
   cfCheckFiles: { what: 'files passed by rtc cf check', goal: 26, limit: 28, method: RECORDED },
   ofNames: {

@@ -129,7 +129,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       apiSecrets: config.apiSecrets,
       acceptsSingleHeader: config.acceptsSingleHeader,
       findKey: keyRing.find,
-      onVerified: keyRing.noteUse,
+      noteUse: keyRing.noteUse,
     },
     log: parts.log,
     tracing: adapters.tracing,

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FindKey, KnownKey } from '../../platform/http/authentication/authenticate-request.ts';
 import { startLoop } from '../../platform/jobs/loop.ts';
@@ -109,7 +108,6 @@ function noteUses({ store, clock, log }: KeyRingDeps) {
   });
   return {
     note: (keyId: string): void => {
-      if (keyId === ROOT_KEY_ID) return;
       if (noted.size === 0) loop.wakeWithin(MINUTE_MS);
       noted.set(keyId, Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS);
     },

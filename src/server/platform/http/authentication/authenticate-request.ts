@@ -97,8 +97,9 @@ function createBodyReader(
             : undefined;
         allowance?.release();
         if (error === undefined && signatureError === undefined && credentials !== undefined) {
-          request.caller = credentials.caller;
-          deps.authentication.onVerified?.(credentials.caller.keyId);
+          const { caller } = credentials;
+          request.caller = caller;
+          if (caller !== ROOT_CALLER) deps.authentication.noteUse?.(caller.keyId);
         }
         done(error ?? signatureError);
       });
@@ -171,8 +172,8 @@ export type AuthenticationDeps = {
   readonly acceptsSingleHeader: boolean;
   /** Finds the keys beside the root key; undefined when there are none. */
   readonly findKey?: FindKey | undefined;
-  /** Called for each request with a valid signature. The request does not wait for it. */
-  readonly onVerified?: ((keyId: string) => void) | undefined;
+  /** Called for each request that a key beside the root key has signed. The request does not wait for it. */
+  readonly noteUse?: ((keyId: string) => void) | undefined;
 };
 
 /** Credentials read from the headers. Their signature has not been checked against the body yet. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET, testRoute } from '../../../../support/app.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
 import { signatureHeaders } from '../../../../support/sign.ts';
@@ -290,4 +291,35 @@ describe('the single header', () => {
       expect(pickCode(response)).toBe('invalid-api-key');
     }
   });
+});
+
+it('the use of a key is noted when it has signed a request, and the root key is none of those', async () => {
+  const path = '/v1/thing';
+  const handle = () => ({ status: 200 });
+  const caller = { keyId: 'key_one', scopes: [], rooms: undefined };
+  const noted: string[] = [];
+  const app = await buildTestApp([testRoute({ method: 'GET', path, security: 'signed', handle })], {
+    authentication: {
+      clock: new ManualClock(TEST_NOW_SECONDS * 1000),
+      apiKey: TEST_KEY,
+      apiSecrets: [TEST_SECRET],
+      acceptsSingleHeader: true,
+      findKey: async () => ({ caller, secret: 'secret of a key' }),
+      noteUse: (keyId) => noted.push(keyId),
+    },
+  });
+  const call = async (apiKey: string, apiSecret: string) => {
+    const headers = signatureHeaders(
+      { method: 'GET', path },
+      { apiKey, apiSecret, timestamp: TEST_NOW_SECONDS },
+    );
+    return (await app.inject({ url: path, headers })).statusCode;
+  };
+  expect(await call(TEST_KEY, TEST_SECRET)).toBe(200);
+  expect((await app.inject({ url: path, headers: { 'x-api-key': TEST_SECRET } })).statusCode).toBe(200);
+  expect(await call('key_one', 'not its secret')).toBe(403);
+  expect(noted).toEqual([]);
+  expect(await call('key_one', 'secret of a key')).toBe(200);
+  expect(noted).toEqual(['key_one']);
+  await app.close();
 });
