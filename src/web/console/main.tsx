@@ -108,7 +108,7 @@ const LiveTranscription = lazyView(
 );
 
 const LiveTranscriptions = lazyView(
-  async () => (await import('./transcriptions/live-view.tsx')).LiveTranscriptions,
+  async () => (await import('./transcriptions/transcriptions-view.tsx')).LiveTranscriptions,
 );
 
 const Blocks = lazyView(async () => (await import('./blocks/blocks-view.tsx')).Blocks);

@@ -8,30 +8,34 @@ type Options<Item> = {
   readonly read: (cursor: string | undefined) => Promise<Page<Item>>;
   /** Default true. */
   readonly isEnabled?: boolean;
-  /** How often it is read again; without it, only after an event. */
-  readonly refreshMs?: number | undefined;
+  /** How often it is read again, perhaps by what was loaded; without it, only after an event. */
+  readonly refreshMs?: number | ((items: readonly Item[]) => number | undefined) | undefined;
 };
 
-type Pages<Item> = {
+export type Pages<Item> = {
   /** The items that were loaded so far; undefined before the first page. */
   readonly items: readonly Item[] | undefined;
   /** Number of loaded items, `200+` if there are more. */
   readonly count: string | undefined;
   readonly error: Error | null;
   readonly refetch: () => void;
+  readonly hasMore: boolean;
   /** Loads the next page; undefined when there is none, or when it is being loaded. */
   readonly loadMore: (() => void) | undefined;
 };
 
 /** A list of the service that is loaded page by page while the user scrolls. */
-export function usePages<Item>({ queryKey, read, ...options }: Options<Item>): Pages<Item> {
+export function usePages<Item>({ queryKey, read, refreshMs, ...options }: Options<Item>): Pages<Item> {
   const { data, error, hasNextPage, isFetchingNextPage, refetch, fetchNextPage } = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => read(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     enabled: options.isEnabled ?? true,
-    refetchInterval: options.refreshMs ?? false,
+    refetchInterval: ({ state }) => {
+      if (typeof refreshMs !== 'function') return refreshMs ?? false;
+      return refreshMs(state.data?.pages.flatMap((page) => page.items) ?? []) ?? false;
+    },
   });
   const items = useMemo(() => data?.pages.flatMap((page) => page.items), [data]);
   return {
@@ -39,6 +43,7 @@ export function usePages<Item>({ queryKey, read, ...options }: Options<Item>): P
     count: items === undefined ? undefined : `${items.length.toLocaleString()}${hasNextPage ? '+' : ''}`,
     error,
     refetch: () => void refetch(),
+    hasMore: hasNextPage,
     loadMore: hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined,
   };
 }

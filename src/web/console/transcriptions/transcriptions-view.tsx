@@ -1,19 +1,20 @@
-import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { POST_STATUSES, type PostStatus } from '../../../contract/choices.ts';
-import type { PostTranscription } from '../../../contract/transcription.ts';
+import { LIVE_STATES, type LiveSummary, type PostTranscription } from '../../../contract/transcription.ts';
 import type { TranscriptHit } from '../../../contract/words.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { RoomFilter } from '../parts/find-and-save.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
-import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
+import { isUnderWay, Status, type Tone, TranscriptionStatus } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
-import { useDebounced } from '../parts/use-pages.ts';
+import { type Pages, useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 
 const PAGE_SIZE = 100;
@@ -26,23 +27,21 @@ export function Transcriptions() {
   const status = POST_STATUSES.find((state) => state === read('status'));
   const typed = read('words');
   const words = useDebounced(typed).trim();
-  const found = useTranscriptions(status);
-  const { data, hasNextPage } = found;
-  const rows = useMemo(() => data?.pages.flatMap((page) => page.transcriptions) ?? [], [data]);
+  const pages = useTranscriptions(status);
   return (
     <View
       title="Transcriptions"
-      note={
-        data === undefined || words !== ''
-          ? undefined
-          : `${rows.length.toLocaleString()}${hasNextPage ? '+' : ''} of recordings`
-      }
+      note={pages.count === undefined || words !== '' ? undefined : `${pages.count} of recordings`}
       command={
         words === ''
           ? writeCommand('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))
           : writeCommand('transcriptions', 'search', words)
       }
-      actions={<LiveLink />}
+      actions={
+        <Link className="button" href="/transcriptions/live">
+          Live, of all rooms
+        </Link>
+      }
       isFilled
     >
       <div className="filters">
@@ -54,76 +53,136 @@ export function Transcriptions() {
           value={typed}
           onChange={({ target }) => change({ words: target.value })}
         />
-        <select
-          disabled={words !== ''}
-          aria-label="Only transcriptions in this state"
-          value={status ?? ''}
-          onChange={({ target }) => change({ status: target.value })}
-        >
-          <option value="">All states</option>
-          {POST_STATUSES.map((state) => (
-            <option key={state}>{state}</option>
-          ))}
-        </select>
+        <StateFilter states={POST_STATUSES} isDisabled={words !== ''} />
         <LiveRoomForm />
       </div>
-      {words === '' ? <Listed found={found} rows={rows} /> : <FoundSegments words={words} />}
+      {words === '' ? (
+        <Listed label="Transcriptions" pages={pages} columns={RECORDING_COLUMNS} toLink={toTranscript}>
+          <Empty title="No recording was transcribed yet">
+            <p>Open a recording and press Transcribe. For what is being said now, name a room above.</p>
+          </Empty>
+        </Listed>
+      ) : (
+        <FoundSegments words={words} />
+      )}
     </View>
   );
 }
 
-function LiveLink() {
-  return (
-    <Link className="button" href="/transcriptions/live">
-      Live, of all rooms
-    </Link>
-  );
-}
-
-function useTranscriptions(status: PostStatus | undefined) {
-  return useInfiniteQuery({
+function useTranscriptions(status: PostStatus | undefined): Pages<PostTranscription> {
+  return usePages({
     queryKey: [...KEYS.transcriptions(), status ?? ''],
-    queryFn: ({ pageParam }) => client.transcriptions.list({ status, limit: PAGE_SIZE, cursor: pageParam }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ transcriptions }) => transcriptions.some(isUnderWay)) ? PROGRESS_MS : false,
+    read: async (cursor) => {
+      const page = await client.transcriptions.list({ status, limit: PAGE_SIZE, cursor });
+      return { items: page.transcriptions, nextCursor: page.nextCursor };
+    },
+    refreshMs: (loaded) => (loaded.some(isUnderWay) ? PROGRESS_MS : undefined),
   });
 }
 
-type ListedProps = {
-  readonly found: Pick<
-    UseInfiniteQueryResult<unknown>,
-    'error' | 'isPending' | 'hasNextPage' | 'isFetchingNextPage' | 'refetch' | 'fetchNextPage'
-  >;
-  readonly rows: readonly PostTranscription[];
+/** The view lists the live transcriptions of all rooms, the newest first. */
+export function LiveTranscriptions() {
+  const { read, change } = useAddress();
+  const roomId = useDebounced(read('room').trim()) || undefined;
+  const status = LIVE_STATES.find((state) => state === read('status'));
+  const pages = usePages({
+    queryKey: [...KEYS.transcriptions(), 'live', roomId ?? '', status ?? ''],
+    read: async (cursor) => {
+      const page = await client.transcription.list({ roomId, status, limit: PAGE_SIZE, cursor });
+      return { items: page.transcriptions, nextCursor: page.nextCursor };
+    },
+  });
+  const options = [...(roomId ? ['--room', roomId] : []), ...(status ? ['--status', status] : [])];
+  return (
+    <View
+      title="Live transcriptions"
+      note={pages.count}
+      command={writeCommand('transcription', 'list', ...options)}
+      actions={
+        <Link className="button" href="/transcriptions">
+          Of recordings
+        </Link>
+      }
+      isFilled
+    >
+      <div className="filters">
+        <RoomFilter what="transcriptions" value={read('room')} onChange={(room) => change({ room })} />
+        <StateFilter states={LIVE_STATES} />
+      </div>
+      <Listed label="Live transcriptions" pages={pages} columns={LIVE_COLUMNS} toLink={toLiveOrTranscript}>
+        <Empty title="No room has been transcribed">
+          <p>Open a room and press Transcribe: what is said appears as captions, and here.</p>
+        </Empty>
+      </Listed>
+    </View>
+  );
+}
+
+type StateProps = { readonly states: readonly string[]; readonly isDisabled?: boolean };
+
+function StateFilter({ states, isDisabled = false }: StateProps) {
+  const { read, change } = useAddress();
+  const status = read('status');
+  return (
+    <select
+      disabled={isDisabled}
+      aria-label="Only transcriptions in this state"
+      value={states.includes(status) ? status : ''}
+      onChange={({ target }) => change({ status: target.value })}
+    >
+      <option value="">All states</option>
+      {states.map((state) => (
+        <option key={state}>{state}</option>
+      ))}
+    </select>
+  );
+}
+
+type Identified = { readonly transcriptionId: string };
+
+type ListedProps<Row> = {
+  readonly label: string;
+  readonly pages: Pages<Row>;
+  readonly columns: readonly TableColumn<Row>[];
+  readonly toLink: (row: Row) => string;
+  /** What is shown when there are none. */
+  readonly children: ReactNode;
 };
 
-/** The transcriptions of recordings. */
-function Listed({ found, rows }: ListedProps) {
+function Listed<Row extends Identified>({ label, pages, columns, toLink, children }: ListedProps<Row>) {
   const [, navigate] = useLocation();
-  const { error, isPending, hasNextPage, isFetchingNextPage } = found;
+  const { items, error, refetch, loadMore } = pages;
   return (
     <>
-      {error !== null && <Problem error={error} onRetry={() => void found.refetch()} />}
-      {isPending && <Loading />}
-      {!isPending && error === null && rows.length === 0 && (
-        <Empty title="No recording was transcribed yet">
-          <p>Open a recording and press Transcribe. For what is being said now, name a room above.</p>
-        </Empty>
-      )}
-      {rows.length > 0 && (
+      {error !== null && <Problem error={error} onRetry={refetch} />}
+      {items === undefined && error === null && <Loading />}
+      {items?.length === 0 && error === null && children}
+      {items !== undefined && items.length > 0 && (
         <DataTable
-          label="Transcriptions"
-          columns={COLUMNS}
-          rows={rows}
+          label={label}
+          columns={columns}
+          rows={items}
           getId={({ transcriptionId }) => transcriptionId}
-          onEnd={hasNextPage && !isFetchingNextPage ? () => void found.fetchNextPage() : undefined}
-          onSelect={({ transcriptionId }) => navigate(`/transcriptions/${transcriptionId}`)}
+          onEnd={loadMore}
+          onSelect={(row) => navigate(toLink(row))}
         />
       )}
     </>
   );
+}
+
+function toTranscript({ transcriptionId }: Identified): string {
+  return `/transcriptions/${transcriptionId}`;
+}
+
+/** An active one is followed at its room. */
+function toLiveOrTranscript(transcription: LiveSummary): string {
+  const { status, roomId } = transcription;
+  return status === 'active' ? toLiveRoom(roomId) : toTranscript(transcription);
+}
+
+function toLiveRoom(room: string): string {
+  return `/transcriptions/live/${encodeURIComponent(room)}`;
 }
 
 /** Leads to the captions of a room. */
@@ -136,7 +195,7 @@ function LiveRoomForm() {
       className="filters"
       onSubmit={(event) => {
         event.preventDefault();
-        if (room !== '') navigate(`/transcriptions/live/${encodeURIComponent(room)}`);
+        if (room !== '') navigate(toLiveRoom(room));
       }}
     >
       <input
@@ -157,14 +216,12 @@ function LiveRoomForm() {
   );
 }
 
-const COLUMNS: readonly TableColumn<PostTranscription>[] = [
+const RECORDING_COLUMNS: readonly TableColumn<PostTranscription>[] = [
   {
     id: 'room',
     heading: 'Room',
     width: 'minmax(7rem, 2fr)',
-    cell: ({ transcriptionId, roomId }) => (
-      <CellLink href={`/transcriptions/${transcriptionId}`}>{roomId}</CellLink>
-    ),
+    cell: (transcription) => <CellLink href={toTranscript(transcription)}>{transcription.roomId}</CellLink>,
   },
   {
     id: 'status',
@@ -201,22 +258,70 @@ const COLUMNS: readonly TableColumn<PostTranscription>[] = [
   },
 ];
 
+const TONES: Readonly<Record<LiveSummary['status'], Tone>> = {
+  active: 'active',
+  stopped: 'neutral',
+  failed: 'bad',
+};
+
+const LIVE_COLUMNS: readonly TableColumn<LiveSummary>[] = [
+  {
+    id: 'room',
+    heading: 'Room',
+    width: 'minmax(7rem, 2fr)',
+    cell: (transcription) => (
+      <CellLink href={toLiveOrTranscript(transcription)}>{transcription.roomId}</CellLink>
+    ),
+  },
+  {
+    id: 'status',
+    heading: 'State',
+    width: 'minmax(6rem, 1fr)',
+    cell: ({ status }) => <Status tone={TONES[status]}>{status}</Status>,
+  },
+  {
+    id: 'started',
+    heading: 'Started',
+    width: 'minmax(7rem, 1fr)',
+    cell: ({ startedAt }) => <Clock at={startedAt} />,
+  },
+  {
+    id: 'stopped',
+    heading: 'Stopped',
+    width: 'minmax(7rem, 1fr)',
+    isSecondary: true,
+    cell: ({ stoppedAt }) => <Clock at={stoppedAt} />,
+  },
+  {
+    id: 'language',
+    heading: 'Language',
+    width: 'minmax(5rem, 0.6fr)',
+    isSecondary: true,
+    cell: ({ language }) => language,
+  },
+  {
+    id: 'error',
+    heading: 'Error',
+    width: 'minmax(8rem, 2fr)',
+    isSecondary: true,
+    cell: ({ error }) => error?.message ?? <span className="faint">—</span>,
+  },
+];
+
 const FOUND_AT_ONCE = 50;
 
 /** Segments of all rooms with all of the words, each with a link to its place in the transcript. */
-export function FoundSegments({ words }: { readonly words: string }) {
-  const found = useInfiniteQuery({
+function FoundSegments({ words }: { readonly words: string }) {
+  const { items, error, refetch, hasMore, loadMore } = usePages({
     queryKey: [...KEYS.transcriptions(), 'search', words],
-    queryFn: ({ pageParam }) =>
-      client.transcriptions.search(words, { limit: FOUND_AT_ONCE, cursor: pageParam }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    read: async (cursor) => {
+      const page = await client.transcriptions.search(words, { limit: FOUND_AT_ONCE, cursor });
+      return { items: page.hits, nextCursor: page.nextCursor };
+    },
   });
-  const { data, error, hasNextPage, isFetchingNextPage } = found;
-  if (error !== null) return <Problem error={error} onRetry={() => void found.refetch()} />;
-  if (data === undefined) return <Loading />;
-  const hits = data.pages.flatMap((page) => page.hits);
-  if (hits.length === 0 && !hasNextPage) {
+  if (error !== null) return <Problem error={error} onRetry={refetch} />;
+  if (items === undefined) return <Loading />;
+  if (items.length === 0 && !hasMore) {
     return (
       <Empty title="Nobody said that">
         <p>A segment must have all of the words.</p>
@@ -226,14 +331,14 @@ export function FoundSegments({ words }: { readonly words: string }) {
   return (
     <section className="transcript-card" aria-label="Found segments">
       <ol className="found">
-        {hits.map((hit) => (
+        {items.map((hit) => (
           <Found key={hit.segment.id} hit={hit} />
         ))}
       </ol>
-      {hits.length === 0 && <p>Nothing among the newest segments.</p>}
-      {hasNextPage && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          {hits.length === 0 ? 'Search older ones' : 'Show more'}
+      {items.length === 0 && <p>Nothing among the newest segments.</p>}
+      {hasMore && (
+        <button type="button" disabled={loadMore === undefined} onClick={loadMore}>
+          {items.length === 0 ? 'Search older ones' : 'Show more'}
         </button>
       )}
     </section>
@@ -241,12 +346,12 @@ export function FoundSegments({ words }: { readonly words: string }) {
 }
 
 function Found({ hit: { roomId, segment, highlighted } }: { readonly hit: TranscriptHit }) {
-  const { transcriptionId, start, startedAt, speaker, language } = segment;
+  const { start, startedAt, speaker, language } = segment;
   return (
     <li className="segment">
       <span className="segment-head">
         <span>
-          <Link href={`/transcriptions/${transcriptionId}?at=${start}`}>
+          <Link href={`${toTranscript(segment)}?at=${start}`}>
             {roomId}, {describePosition(start)}
           </Link>
           {speaker === null ? '' : ` · ${speaker}`}
