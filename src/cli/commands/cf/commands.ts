@@ -62,7 +62,7 @@ const check = defineCommand({
     if (!isStreamed(input)) return checkCodes(context.terminal, await readCodes(context, input.codes), rules);
     const many = { ...input, language: rules.language };
     if (input.append) {
-      const { appendChecks } = await import('./codes/append-codes.ts');
+      const { appendChecks } = await import('./append.ts');
       return appendChecks(context, many, rules);
     }
     const { checkMany } = await import('./codes/many-codes.ts');
@@ -95,7 +95,7 @@ const decode = defineCommand({
     if (isStreamed(input)) {
       const many = { ...input, language: rules.language };
       if (input.append) {
-        const { appendDecoded } = await import('./codes/append-codes.ts');
+        const { appendDecoded } = await import('./append.ts');
         return appendDecoded(context, many, { ...rules, accept: 'person' });
       }
       const { decodeMany } = await import('./codes/many-codes.ts');

@@ -36,7 +36,7 @@ export async function generateOne(context: Context, input: PeopleInput, rules: R
 export async function generateMany(context: Context, input: PeopleInput, rules: Rules): Promise<Result> {
   const batchRules: Rules = { ...rules, suggest: false };
   if (input.append) {
-    const { appendGenerated } = await import('./append-people.ts');
+    const { appendGenerated } = await import('../append.ts');
     return appendGenerated(context, input, batchRules);
   }
   const { json } = context.terminal;

@@ -63,7 +63,7 @@ function matchColumns({ terminal }: Context, { language }: Rules): readonly Colu
 export async function matchMany(context: Context, input: MatchInput, rules: Rules): Promise<Result> {
   const batchRules: Rules = { ...rules, suggest: false };
   if (input.append) {
-    const { appendMatches } = await import('./append-people.ts');
+    const { appendMatches } = await import('../append.ts');
     return appendMatches(context, input, batchRules);
   }
   const { terminal } = context;
