@@ -61,7 +61,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     return EXIT.success;
   }
   if (noun === '__complete') {
-    const { complete } = await import('./framework/completion/complete.ts');
+    const { complete } = await import('./commands/completion.ts');
     await complete(REGISTRY, rest, io);
     return EXIT.success;
   }

@@ -55,8 +55,8 @@ export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
   'rtc stt ': 'it fetches models; test/cli/commands/stt.test.ts has some',
   'rtc transcription': 'it needs a speech worker; test/cli/commands/transcriptions.test.ts has what one made',
   'rtc wait transcription': 'it needs a speech worker',
-  'source <(rtc completion zsh)': 'it is for zsh; test/cli/framework/completion.test.ts runs it there',
-  'rtc completion fish': 'it is for fish; test/cli/framework/completion.test.ts runs it there',
+  'source <(rtc completion zsh)': 'it is for zsh; test/cli/commands/completion.test.ts runs it there',
+  'rtc completion fish': 'it is for fish; test/cli/commands/completion.test.ts runs it there',
   'rtc completion powershell': 'it needs PowerShell, which is not available',
 };
 
