@@ -202,6 +202,11 @@ function systemCode(error: Error): string | undefined {
   return 'code' in source && typeof source.code === 'string' ? source.code : undefined;
 }
 
+/** Returns whether a process of the media server responded that the room or participant is not there, such as somebody who is leaving. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ServerError && error.code === 'not_found';
+}
+
 /**
  * Returns whether the media server responded that none of its processes did, because the process of the room or participant is
  * gone.

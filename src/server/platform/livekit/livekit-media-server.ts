@@ -19,7 +19,7 @@ import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
-import { type FailedCall, isNoResponse, toServiceError, withConnectionCheck } from './errors.ts';
+import { type FailedCall, isNoResponse, isNotFound, toServiceError, withConnectionCheck } from './errors.ts';
 import type { MediaClock } from './media-clock.ts';
 import type {
   BucketSettings,
@@ -163,7 +163,7 @@ async function getsResponse(call: Promise<unknown>): Promise<boolean> {
     await call;
     return true;
   } catch (error) {
-    if (isNoResponse(error)) return false;
+    if (isNoResponse(error) || isNotFound(error)) return false;
     throw error;
   }
 }

@@ -110,6 +110,21 @@ describe('an error of the media server', () => {
     );
   });
 
+  it('says that somebody is not served, also when the process of the room does not know them any more', async () => {
+    const answers = [
+      twirpError(404, 'not_found', 'participant does not exist'),
+      twirpError(503, 'unavailable', 'no response from servers'),
+    ];
+    for (const answer of answers) {
+      const { media } = await against(answer);
+      expect(await media.isParticipantServed('demo', 'ada')).toBe(false);
+    }
+    const { media } = await against(twirpError(500, 'internal'));
+    expect(await catchFailure(media.isParticipantServed('demo', 'ada'))).toMatchObject({
+      code: 'media-server-error',
+    });
+  });
+
   it('does not show the message of a 5xx, but keeps it as the cause', async () => {
     const { media } = await against(twirpError(500, 'internal', 'dial tcp 10.1.2.3:6379: refused'));
     const failure = await catchFailure(media.listRooms());
