@@ -26,7 +26,7 @@ export function measureSources(): Measured {
     ...measureFunctions(sources),
     ...measureTests(readSources('test', /\.ts$/)),
     proofLines: countLines(
-      ['proof', 'scripts'].flatMap((folder) => readSources(folder, /\.(ts|cjs|js|py|sh)$/)),
+      ['proof', 'scripts'].flatMap((folder) => readSources(folder, /\.(ts|cjs|js|py|sh|go)$/)),
     ),
   };
 }

@@ -23,6 +23,7 @@ import {
   goEnvironment,
   helm,
   ingress,
+  people,
   versitygw,
 } from './go-toolchain.ts';
 import { openApiTools, pythonTools, runtimes, schemathesis } from './pinned-folder.ts';
@@ -167,6 +168,13 @@ export const parts: readonly Part[] = [
     builtWith: ['pip'],
     ...cached(pythonTools),
     instructions: 'they are fetched from the Python package index, 122 MB, once: install Python 3 with pip',
+  },
+  {
+    name: 'people of a room',
+    fixtures: ['test/support/parts/people.ts'],
+    builtWith: ['Go'],
+    ...cached(people),
+    instructions: 'install Go: it is built from scripts/build-people (1 minute, once)',
   },
   {
     name: 'LiveKit ingress',

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccessToken } from 'livekit-server-sdk';
+import { forEachConcurrently } from '../../../src/server/platform/jobs/concurrently.ts';
 import { run } from '../../../test/cli/support/run.ts';
 import { expectedSignatures, type Receiver } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Livekit } from '../../../test/support/parts/livekit.ts';
-import { type JoinedParticipant, join } from '../../../test/support/parts/participant.ts';
+import type { People, Person } from '../../../test/support/parts/people.ts';
 import { atMost, exactly, type Figures, none, observed } from '../../figures.ts';
 import { findWithin } from '../../support/poll.ts';
 import { listAll, type SignedClient } from '../../support/signed-client.ts';
@@ -49,6 +49,8 @@ export type Scene = {
   readonly client: SignedClient;
   readonly livekit: Livekit;
   readonly receiver: Receiver;
+  /** A process of the attackers. */
+  readonly attackers: People;
   /** The secret of the webhook. */
   readonly secret: string;
   /** The environment of an `rtc` command that calls the service. */
@@ -71,7 +73,13 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
 };
 
 const LANES = 4;
-const CROWD = new URL('crowd-process.ts', import.meta.url).pathname;
+/** Messages that each of the people who flood a room sends in a second. */
+const MESSAGES = 50;
+const TELLING_OF_CROWD = { everyMs: 500, withinMs: 120_000 };
+/** A comparison begins every 30 s, and counts what the next one, 20 s later, still finds. */
+const MOST_COMPARISON_MS = 60_000;
+/** People of a crowd who join at once. */
+const AT_ONCE = 8;
 /** The service removes whoever is blocked when the media server reports the join. */
 const REMOVAL_MS = 5_000;
 /** A participant is active by then. */
@@ -87,14 +95,14 @@ export async function askToken({ client }: Pick<Scene, 'client'>, room: string, 
 }
 
 /** Somebody who does nothing, so that the room stays open. */
-async function keepOpen(scene: Scene, room: string): Promise<JoinedParticipant> {
+async function keepOpen(scene: Scene, room: string): Promise<Person> {
   const { url, token } = await askToken(scene, room, 'keeper');
-  return await join(url, token);
+  return await scene.attackers.join(url, token);
 }
 
 /** Resolves to undefined if the join is refused, or if the client waits for somebody who was removed meanwhile. */
-async function tryToJoin(url: string, token: string): Promise<JoinedParticipant | undefined> {
-  const joined = join(url, token).catch(() => undefined);
+async function tryToJoin({ attackers }: Scene, url: string, token: string): Promise<Person | undefined> {
+  const joined = attackers.join(url, token).catch(() => undefined);
   return await Promise.race([joined, delay(REMOVAL_MS, undefined, { ref: false })]);
 }
 
@@ -120,13 +128,10 @@ async function joinWhileBlocked(scene: Scene, room: string): Promise<Figures> {
   let lasting = 0;
   await repeat(scene, async (lane) => {
     const { url, token } = tokens[lane] ?? { url: '', token: '' };
-    const guest = await tryToJoin(url, token);
+    const guest = await tryToJoin(scene, url, token);
     if (guest === undefined) return;
     const joinedAt = performance.now();
-    const isRemoved = await findWithin(
-      { everyMs: 5, withinMs: REMOVAL_MS },
-      async () => !guest.room.isConnected,
-    );
+    const isRemoved = await findWithin({ everyMs: 5, withinMs: REMOVAL_MS }, async () => !guest.isConnected);
     times.push(performance.now() - joinedAt);
     if (isRemoved === undefined) lasting += 1;
     await guest.leave();
@@ -149,7 +154,7 @@ async function joinInLoop(scene: Scene, room: string): Promise<Figures> {
   let joins = 0;
   // The same person with several programs, of which each join ends the one before.
   await repeat(scene, async () => {
-    const guest = await tryToJoin(url, token);
+    const guest = await tryToJoin(scene, url, token);
     if (guest === undefined) return;
     joins += 1;
     // LiveKit reports nobody who leaves sooner.
@@ -162,12 +167,12 @@ async function joinInLoop(scene: Scene, room: string): Promise<Figures> {
 
 async function publishInLoop(scene: Scene, room: string): Promise<Figures> {
   const { url, token } = await askToken(scene, room, 'publisher');
-  const guest = await join(url, token);
+  const guest = await scene.attackers.join(url, token);
   let tracks = 0;
   await repeat(scene, async () => {
-    const published = await guest.publishTone();
+    const sid = await guest.publish();
     tracks += 1;
-    await guest.room.localParticipant?.unpublishTrack(published.sid);
+    await guest.unpublish(sid);
   });
   await guest.leave();
   return [observed('tracks', tracks), ...limitFigures(await listSettled(scene, room), 'track_published')];
@@ -175,24 +180,22 @@ async function publishInLoop(scene: Scene, room: string): Promise<Figures> {
 
 async function floodWithData(scene: Scene, room: string): Promise<Figures> {
   const listener = await keepOpen(scene, room);
-  let received = 0;
-  listener.room.on('dataReceived', () => {
-    received += 1;
-  });
   const guests = await Promise.all(
     Array.from({ length: LANES }, async (_, lane) => {
       const { url, token } = await askToken(scene, room, `flooder ${lane}`);
-      return await join(url, token);
+      return await scene.attackers.join(url, token);
     }),
   );
-  const payload = new Uint8Array(12_000);
   let sent = 0;
   await repeat(scene, async (lane) => {
     const topic = ['rtc.closing', 'rtc.admitted', 'lk.transcription'][lane] ?? 'x';
-    await guests[lane]?.room.localParticipant?.publishData(payload, { topic, reliable: lane % 2 === 0 });
+    const pause = delay(1_000 / MESSAGES);
+    await guests[lane]?.send({ bytes: 12_000, topic, reliable: lane % 2 === 0 });
     sent += 1;
+    await pause;
   });
-  for (const guest of [listener, ...guests]) await guest.leave();
+  const received = await listener.leave();
+  for (const guest of guests) await guest.leave();
   return [
     observed('messages of 12 kB that were sent', sent),
     observed('messages that a listener got', received),
@@ -201,15 +204,15 @@ async function floodWithData(scene: Scene, room: string): Promise<Figures> {
 
 async function useOddNames(scene: Scene): Promise<Figures> {
   const { client, livekit, receiver, environment } = scene;
-  const guests: JoinedParticipant[] = [];
+  const guests: Person[] = [];
   for (const [what, text] of Object.entries(ODD_TEXTS)) {
     const options = { identity: text.slice(0, 200), name: text, metadata: text, attributes: { odd: text } };
     const token = new AccessToken(livekit.apiKey, livekit.apiSecret, options);
     token.addGrant({ roomJoin: true, room: `odd ${what} ${text}`.slice(0, 200) });
-    const guest = await tryToJoin(livekit.url, await token.toJwt());
+    const guest = await tryToJoin(scene, livekit.url, await token.toJwt());
     if (guest !== undefined) guests.push(guest);
   }
-  const sids = guests.map(({ room }) => room.localParticipant?.sid ?? '');
+  const sids = guests.map(({ sid }) => sid);
   const told = () =>
     receiver.received.filter(
       ({ body }) => body.event === 'participant_joined' && sids.includes(body.participant?.sid ?? ''),
@@ -260,41 +263,48 @@ function isObject(line: string): boolean {
   }
 }
 
-/** Lets people join one room from several processes, until there are enough, or the time is over that two processors may take. */
+/** Lets people join one room, which is then deleted. */
 async function gather(scene: Scene, room: string): Promise<Figures> {
   const keeper = await keepOpen(scene, room);
   const names = Array.from({ length: scene.crowd }, (_, index) => `guest ${index}`);
-  const all = await Promise.all(names.map((name) => askToken(scene, room, name)));
-  const outputs: string[] = [];
-  const children = Array.from({ length: LANES }, (_, lane) => {
-    const child = spawn(process.execPath, [CROWD], { stdio: ['pipe', 'pipe', 'ignore'] });
-    child.stdout.on('data', (chunk: Buffer) => {
-      outputs[lane] = `${outputs[lane] ?? ''}${chunk}`;
-    });
-    const tokens = all.filter((_token, index) => index % LANES === lane).map(({ token }) => token);
-    child.stdin.end(JSON.stringify({ url: scene.livekit.url, tokens }));
-    return child;
+  const times: number[] = [];
+  const guests: Person[] = [];
+  await forEachConcurrently(names, AT_ONCE, async (name) => {
+    const { url, token } = await askToken(scene, room, name);
+    const startedAt = performance.now();
+    guests.push(await scene.attackers.join(url, token));
+    times.push(performance.now() - startedAt);
   });
-  const isOver = async (): Promise<boolean> =>
-    children.every(({ exitCode }, lane) => exitCode !== null || outputs[lane]?.endsWith('done\n') === true);
-  await findWithin({ everyMs: 200, withinMs: scene.seconds * 6_000 }, isOver);
-  const times = [...outputs.join('').matchAll(/^joined (\d+)$/gm)].map(([, time]) => Number(time));
-  const ended = children.filter(({ exitCode }) => exitCode !== null).length;
   const people = listAll(scene.client, `/v1/rooms/${room}/participants?limit=500`, 'participants');
   const listed = (await Array.fromAsync(people)).length;
-  await scene.client.call('DELETE', `/v1/rooms/${room}`);
-  for (const child of children) child.kill('SIGKILL');
-  await keeper.leave();
-  const events = await listSettled(scene, room);
+  let events: readonly Stored[] = [];
   const countOf = (type: string): number => events.filter(({ event }) => event === type).length;
-  // A process that ended took its people with it, and a client that gave up may have been in the room all the same.
-  const missing = (count: number): number => (ended > 0 ? 0 : Math.max(0, times.length - count));
+  // LiveKit keeps 200 events of a room, and drops the rest. A comparison with it finds who has left.
+  const untilTold = async (leaves: number): Promise<number> => {
+    const startedAt = performance.now();
+    await findWithin(TELLING_OF_CROWD, async () => {
+      events = await listEvents(scene, room);
+      return countOf('participant_left') >= leaves;
+    });
+    return Math.round(performance.now() - startedAt);
+  };
+  const half = guests.splice(0, scene.crowd / 2);
+  await Promise.all(half.map((guest) => guest.leave()));
+  const leaving = { name: 'until the leaves of half of them at once were told', unit: ' ms' };
+  const leavingMs = await untilTold(half.length);
+  const { status } = await scene.client.call('DELETE', `/v1/rooms/${room}`);
+  const closing = { name: 'until the leaves of the others, whose room is deleted, were told', unit: ' ms' };
+  const closingMs = await untilTold(scene.crowd + 1);
+  for (const guest of [keeper, ...guests]) await guest.leave();
+  const bound = MOST_COMPARISON_MS;
   return [
-    observed('people who joined', times.length),
-    observed('processes of people that ended', ended),
+    exactly('people who joined', times.length, scene.crowd),
     observed('a join, p99', Math.round(percentile(times, 0.99)), ' ms'),
-    exactly('people whom the list leaves out', missing(listed), 0),
-    exactly('joins without an event', Math.max(0, times.length - countOf('participant_joined')), 0),
+    exactly('people whom the list leaves out', times.length + 1 - listed, 0),
+    exactly('joins without an event', times.length + 1 - countOf('participant_joined'), 0),
+    atMost({ ...leaving, measured: leavingMs, bound }),
+    exactly('refused deletions of the room', Number(status !== 204), 0),
+    atMost({ ...closing, measured: closingMs, bound }),
     exactly('joins without a leave', countOf('participant_joined') - countOf('participant_left'), 0),
   ];
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import {
@@ -7,7 +8,7 @@ import {
 } from '../../../test/server/webhooks/support/instance.ts';
 import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
-import { join } from '../../../test/support/parts/participant.ts';
+import { type People, startPeople } from '../../../test/support/parts/people.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { ExperimentContext, Findings } from '../../experiment.ts';
 import { atMost, exactly, type Figure, type Figures, named, observed } from '../../figures.ts';
@@ -19,10 +20,12 @@ import { type Stage, whileServed } from '../well-behaved.ts';
 import { ATTACKS, askToken, listEvents, type Scene } from './attacks.ts';
 
 const SECONDS = { long: 12, short: 1 } as const;
-const CROWD = { long: 200, short: 10 } as const;
+const CROWD = { long: 1_000, short: 10 } as const;
 const LIMITS = { joinMs: 2_000, tellingMs: 2_000, requestMs: 250 } as const;
 /** Thirty joins, thirty leaves, and as many beginnings and ends of tracks. */
 const MOST_EVENTS = 120;
+/** The attackers have computers of their own, so what they need is not taken from the service and the media server. */
+const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW;
 const JOIN_EVERY_MS = 250;
 const TELLING = { everyMs: 10, withinMs: 20_000 };
 
@@ -30,10 +33,10 @@ export const [hostilePeopleSqlite, hostilePeoplePostgres] = onBothEngines('hosti
 
 async function attackRooms(context: ExperimentContext, settings: EngineSettings): Promise<Findings> {
   const { report } = context;
-  const { scene, fleet, instance } = await startScene(context, settings);
+  const { scene, others, fleet, instance } = await startScene(context, settings);
   const served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
   const watch = <Result>(name: string, work: () => Promise<Result>) =>
-    whileServed(served, name, () => whileJoining(scene, name, work));
+    whileServed(served, name, () => whileJoining({ ...scene, others }, name, work));
   const calm = await watch('nobody attacks', () => delay(scene.seconds * 500));
   const figures: Figure[] = [...othersFigures(calm.stage, calm.result)];
   const own: Figure[] = [];
@@ -53,7 +56,13 @@ async function attackRooms(context: ExperimentContext, settings: EngineSettings)
   return { figures: [...figures, ...own], versions: { LiveKit: livekitServerVersion } };
 }
 
-type Started = { readonly scene: Scene; readonly fleet: Fleet; readonly instance: FleetInstance };
+type Started = {
+  readonly scene: Scene;
+  /** A process of the people who join meanwhile. */
+  readonly others: People;
+  readonly fleet: Fleet;
+  readonly instance: FleetInstance;
+};
 
 async function startScene(
   { cleanUp, runSize }: ExperimentContext,
@@ -69,12 +78,14 @@ async function startScene(
   const receiver = cleanUp(await startReceiver());
   const { json } = await client.call('POST', '/v1/webhooks', { url: receiver.url });
   const { apiKey, apiSecret } = fleet.keys;
+  const attackers = cleanUp(await startPeople({ priority: LOWEST_PRIORITY }));
+  const others = cleanUp(await startPeople());
   const scene: Scene = {
-    ...{ client, livekit, receiver, secret: String(json.secret), log: () => chunks.join('') },
+    ...{ client, livekit, receiver, attackers, secret: String(json.secret), log: () => chunks.join('') },
     environment: { RTC_URL: instance.url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret },
     ...{ seconds: SECONDS[runSize], crowd: CROWD[runSize] },
   };
-  return { scene, fleet, instance };
+  return { scene, others, fleet, instance };
 }
 
 type Joining<Result> = {
@@ -87,7 +98,7 @@ type Joining<Result> = {
 
 /** Lets others join a room of their own, one after the other, until the work is done. */
 async function whileJoining<Result>(
-  scene: Scene,
+  scene: Scene & { readonly others: People },
   name: string,
   work: () => Promise<Result>,
 ): Promise<Joining<Result>> {
@@ -98,7 +109,7 @@ async function whileJoining<Result>(
   const joinOnce = async (identity: string): Promise<void> => {
     const startedAt = performance.now();
     const { url, token } = await askToken(scene, 'others', identity);
-    const guest = await join(url, token);
+    const guest = await scene.others.join(url, token);
     const joinedAt = performance.now();
     times.push(joinedAt - startedAt);
     const isTold = await findWithin(TELLING, async () =>
