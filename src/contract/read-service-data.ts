@@ -1,6 +1,6 @@
 import { ADMITTED_TOPIC, CLOSE_REASONS, CLOSING_TOPIC } from './choices.ts';
 import type { RoomClosing } from './plans.ts';
-import { readMembers } from './unknown-value.ts';
+import { parseJson, readMembers } from './unknown-value.ts';
 import type { Admission } from './waiting.ts';
 
 /*
@@ -65,9 +65,5 @@ function isFromService({ topic, participant, identity = '' }: Sender, wanted: st
 }
 
 function parseMembers(payload: Uint8Array): ReturnType<typeof readMembers> {
-  try {
-    return readMembers(JSON.parse(new TextDecoder().decode(payload)));
-  } catch {
-    return {};
-  }
+  return readMembers(parseJson(new TextDecoder().decode(payload)));
 }

@@ -5,6 +5,15 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value of a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the members of an object; none when the value is not an object. */
 export function readMembers(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};

@@ -1,4 +1,5 @@
 import type { ServiceResponse } from '../../client/client-options.ts';
+import { parseJson } from '../../contract/unknown-value.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import type { Context } from '../framework/context.ts';
 import { repeatedCursor } from '../framework/lists/read-pages.ts';
@@ -50,7 +51,7 @@ const api = defineCommand({
     if (head === '' && response.body === '') return nothing();
     const shown = context.terminal.isTerminal ? indentJson(response.body) : response.body;
     const isAct = !READING_METHODS.includes(method);
-    return text(head + shown, { response: tryJson(response.body), isAct });
+    return text(head + shown, { response: parseJson(response.body), isAct });
   },
 });
 
@@ -65,7 +66,7 @@ async function readAll(context: Context, { method, path, isIncluded }: Listing):
   const client = await context.client();
   const response = await joinPages(path, async (page) => {
     const { body } = await client.request('GET', page, { signal: context.io.signal });
-    return tryJson(body);
+    return parseJson(body);
   });
   const json = JSON.stringify(response, undefined, context.terminal.isTerminal ? 2 : undefined);
   return text(json, { response });
@@ -90,17 +91,8 @@ function formatHead({ status, statusText, headers }: ServiceResponse): string {
 }
 
 function indentJson(body: string): string {
-  const value = tryJson(body);
+  const value = parseJson(body);
   return value === undefined ? body : JSON.stringify(value, undefined, 2);
-}
-
-function tryJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    // Text, such as metrics, is shown as it is.
-    return undefined;
-  }
 }
 
 type Page = { readonly name: string; readonly items: readonly unknown[]; readonly nextCursor: unknown };

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isObject, parseJson } from '../../contract/unknown-value.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { type PageFile, type PageResponse, problem } from './page-response.ts';
 
@@ -53,12 +54,8 @@ export async function readJson(
   maxBytes: number,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const text = await readText(request, maxBytes);
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text ?? '');
+  return isObject(value) ? value : undefined;
 }
 
 /** Returns undefined for a body of more than `maxBytes`. */

@@ -1,4 +1,5 @@
 import type { Readiness } from '../../contract/self-check.ts';
+import { parseJson } from '../../contract/unknown-value.ts';
 import type { CallOptions, SendOptions } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
 
@@ -52,12 +53,9 @@ export function splitList(header: string | undefined): readonly string[] {
 
 /** Returns the body of a service that is not ready. Throws the error again when the body has another shape. */
 export function readReadiness(error: RtcError): Readiness {
-  try {
-    const value: unknown = JSON.parse(error.body ?? '');
-    if (isReadiness(value)) return value;
-  } catch {
-    // The page of a proxy: the original error describes it.
-  }
+  const value = parseJson(error.body ?? '');
+  if (isReadiness(value)) return value;
+  // It may be the page of a proxy, which the original error describes.
   throw error;
 }
 

@@ -1,5 +1,6 @@
 import { isOwnType } from '../../contract/errors.ts';
 import { isUntrustedCertificate } from '../../contract/http-responses.ts';
+import { parseJson } from '../../contract/unknown-value.ts';
 import type { ServiceResponse } from '../client-options.ts';
 import { type ClientErrorCode, codeOfProblem, type Hint, isProblem, RtcError } from '../rtc-error.ts';
 import type { HttpResponse } from './fetch-exchange.ts';
@@ -57,7 +58,7 @@ export function parseResponse(response: ServiceResponse, line: RequestLine): unk
 
 /** Returns the error for a response of 300 or more. */
 export function errorOfResponse(response: ServiceResponse, line: RequestLine, nowMs: number): RtcError {
-  const problem = isJson(response) ? tryParse(response.body) : undefined;
+  const problem = isJson(response) ? parseJson(response.body) : undefined;
   const retryAfterSeconds = parseRetryAfter(response.headers['retry-after'], nowMs);
   if (isProblem(problem) && isOwnType(problem.type)) {
     return new RtcError({
@@ -149,15 +150,6 @@ function contentType(response: ServiceResponse): string {
 
 function isJson(response: ServiceResponse): boolean {
   return /^application\/(?:[\w.-]+\+)?json$/i.test(contentType(response));
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON. The caller reports that.
-    return undefined;
-  }
 }
 
 export type Circumstances = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ROLES, type Role } from '../../contract/choices.ts';
 import { ignoreCode } from '../../contract/errors.ts';
 import { WAITING_ROOM_PREFIX } from '../../contract/names.ts';
-import { readMembers, readTexts } from '../../contract/unknown-value.ts';
+import { parseJson, readMembers, readTexts } from '../../contract/unknown-value.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants, RoomConfig } from '../platform/livekit/token-signer.ts';
 
@@ -84,7 +84,7 @@ export type WaitingRecord = {
 /** Returns undefined for somebody who is there without a token of ours for this waiting room. */
 export function readWaiting(waitingRoom: string, record: WaitingRecord): Waiting | undefined {
   const { sid, identity, metadata, attributes = {}, joinedAt } = record;
-  const claims = parse(attributes[WAITING]);
+  const claims = readMembers(parseJson(attributes[WAITING] ?? ''));
   const { id, room, ttl, keyId, canPublishSources, expiresAt } = claims;
   const role = ROLES.find((one) => one === attributes[ROLE]);
   const name = attributes[NAME];
@@ -102,14 +102,6 @@ export function readWaiting(waitingRoom: string, record: WaitingRecord): Waiting
     ...(typeof keyId === 'string' ? { keyId } : {}),
   };
   return { id, sid, person, since: joinedAt, tokenUntil: Number(expiresAt) * 1000 };
-}
-
-function parse(text: string | undefined): Readonly<Record<string, unknown>> {
-  try {
-    return readMembers(JSON.parse(text ?? '{}'));
-  } catch {
-    return {};
-  }
 }
 
 type Person = { readonly room: string; readonly identity: string };

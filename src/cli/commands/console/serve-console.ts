@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { RtcClient } from '../../../client/client.ts';
 import type { ServiceResponse } from '../../../client/client-options.ts';
+import { parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import type { Context } from '../../framework/context.ts';
 import {
   fileResponse,
@@ -219,13 +220,8 @@ function openSession({ session, target }: ConsoleServerSettings, body: string): 
 }
 
 function readCode(body: string): string {
-  try {
-    const value: unknown = JSON.parse(body);
-    const isObject = typeof value === 'object' && value !== null && 'code' in value;
-    return isObject && typeof value.code === 'string' ? value.code : '';
-  } catch {
-    return '';
-  }
+  const { code } = readMembers(parseJson(body));
+  return typeof code === 'string' ? code : '';
 }
 
 type SignedPath = { readonly path: string; readonly ticket: string };

@@ -1,7 +1,7 @@
 import type { WireRequest } from '../../../client/client-options.ts';
 import { DEV_ADD_ONS, type DevAddOn, ROLES } from '../../../contract/choices.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import { readMembers } from '../../../contract/unknown-value.ts';
+import { parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import { openClient } from '../../connection/connect.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
@@ -323,11 +323,7 @@ export async function sendControl(
 }
 
 function readError(text: string): string | undefined {
-  try {
-    const { error } = readMembers(JSON.parse(text));
-    return typeof error === 'string' ? error : undefined;
-  } catch {
-    // A real LiveKit's "404 page not found".
-    return undefined;
-  }
+  // A real LiveKit answers "404 page not found".
+  const { error } = readMembers(parseJson(text));
+  return typeof error === 'string' ? error : undefined;
 }

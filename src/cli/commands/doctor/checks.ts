@@ -1,7 +1,7 @@
 import { RtcError } from '../../../client/rtc-error.ts';
 import type { SelfCheck } from '../../../contract/self-check.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../../contract/signing.ts';
-import { readMembers } from '../../../contract/unknown-value.ts';
+import { parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import { openClient } from '../../connection/connect.ts';
 import { maskKey } from '../../connection/request-trace.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
@@ -165,11 +165,7 @@ function describeSettings(settings: Settings): string {
 }
 
 function readHealth(body: string): { readonly version: string } | undefined {
-  try {
-    const { status, version } = readMembers(JSON.parse(body));
-    return status === 'ok' && typeof version === 'string' ? { version } : undefined;
-  } catch {
-    // The page of another program.
-    return undefined;
-  }
+  // It may be the page of another program.
+  const { status, version } = readMembers(parseJson(body));
+  return status === 'ok' && typeof version === 'string' ? { version } : undefined;
 }

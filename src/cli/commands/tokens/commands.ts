@@ -1,6 +1,6 @@
 import { ROLES, TRACK_SOURCES } from '../../../contract/choices.ts';
 import type { Token, TokenRequest } from '../../../contract/tokens.ts';
-import { isObject, readMembers } from '../../../contract/unknown-value.ts';
+import { isObject, parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import {
   type Command,
@@ -194,13 +194,8 @@ export function inspectToken(token: string, nowMs: number): TokenClaims | undefi
 const MAX_DATE_SECONDS = 8.64e12;
 
 function parsePart(part: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return isObject(value) ? value : undefined;
-  } catch {
-    // Not JSON, so not a JWT.
-    return undefined;
-  }
+  const value = parseJson(Buffer.from(part, 'base64url').toString('utf8'));
+  return isObject(value) ? value : undefined;
 }
 
 function readText(value: unknown): string | undefined {

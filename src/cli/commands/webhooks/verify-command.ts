@@ -1,4 +1,5 @@
 import { formatDuration } from '../../../contract/amounts.ts';
+import { isObject, parseJson } from '../../../contract/unknown-value.ts';
 import {
   isBodySignatureValid,
   isStandardSignatureValid,
@@ -247,11 +248,8 @@ function otherBodies(body: string): Variants {
 
 /** Serialises the body like the service; undefined for a body that is not JSON. */
 function rewrite(body: string): string | undefined {
-  try {
-    return JSON.stringify(JSON.parse(body));
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(body);
+  return value === undefined ? undefined : JSON.stringify(value);
 }
 
 /** Explains why one signature does not match by what the other one proves. */
@@ -312,11 +310,8 @@ function parseHeader(line: string, option: string): readonly [name: string, valu
 }
 
 function jsonHeaders(text: string): ReadonlyMap<string, string> | undefined {
-  try {
-    const value = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    return new Map(Object.entries(value).map(([name, each]) => [name.toLowerCase(), String(each)]));
-  } catch {
-    // Not JSON: then each line must be a header, and the first other one is named.
-    return undefined;
-  }
+  const value = parseJson(text);
+  // Without JSON, each line must be a header, and the first other one is named.
+  if (!isObject(value)) return undefined;
+  return new Map(Object.entries(value).map(([name, each]) => [name.toLowerCase(), String(each)]));
 }

@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } f
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../../contract/errors.ts';
-import { isObject } from '../../../contract/unknown-value.ts';
+import { isObject, parseJson } from '../../../contract/unknown-value.ts';
 import { exists } from '../../platform/storage/make-folder.ts';
 import {
   copySqliteFile,
@@ -264,14 +264,6 @@ function parseManifest(text: string, path: string): Manifest {
   const value = parseJson(text);
   if (isManifest(value)) return value;
   throw toRefusal(`${path} is not that of a backup that this version can read. Take another backup.`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isManifest(value: unknown): value is Manifest {

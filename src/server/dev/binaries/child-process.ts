@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hint, HintedError } from '../../../contract/hint.ts';
+import { parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 const STOP = { signal: 'SIGTERM', timeoutMs: 5_000 } as const;
@@ -137,13 +138,8 @@ function short(text: string): string {
 }
 
 function parseProblem(line: string): { readonly detail?: unknown; readonly next?: unknown } {
-  try {
-    const parsed: unknown = JSON.parse(line);
-    return typeof parsed === 'object' && parsed !== null ? parsed : {};
-  } catch {
-    // A line of text of another program, or of Node itself.
-    return {};
-  }
+  // It may be a line of text of another program, or of Node itself.
+  return readMembers(parseJson(line));
 }
 
 const START_TIMEOUT_MS = 20_000;

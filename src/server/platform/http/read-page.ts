@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import { parseJson } from '../../../contract/unknown-value.ts';
 
 /** Position of a row in a list that is ordered by creation time and id. */
 type Position = { readonly createdAt: number; readonly id: string };
@@ -94,10 +95,6 @@ function isOfKind(part: unknown, kind: Kind | undefined): boolean {
 }
 
 function parse(cursor: string): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(parts) ? parts : [];
-  } catch {
-    return [];
-  }
+  const parts = parseJson(Buffer.from(cursor, 'base64url').toString());
+  return Array.isArray(parts) ? parts : [];
 }

@@ -21,6 +21,7 @@ import {
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { acceptContinue } from '../../../contract/http-responses.ts';
 import type { Room } from '../../../contract/rooms.ts';
+import { parseJson } from '../../../contract/unknown-value.ts';
 import type { MediaClock } from './media-clock.ts';
 import type { ParticipantEntry } from './media-server.ts';
 import { toParticipant, toRoom } from './records.ts';
@@ -298,11 +299,7 @@ type TwirpErrorBody = {
 };
 
 function parseError(text: string): TwirpErrorBody {
-  try {
-    return (JSON.parse(text) ?? {}) as TwirpErrorBody;
-  } catch {
-    return {};
-  }
+  return (parseJson(text) ?? {}) as TwirpErrorBody;
 }
 
 function readMediaType({ headers }: Dispatcher.ResponseData): string | undefined {

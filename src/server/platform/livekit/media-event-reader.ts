@@ -3,7 +3,7 @@ import { DisconnectReason } from '@livekit/protocol';
 import { type ParticipantInfo, TokenVerifier, WebhookEvent } from 'livekit-server-sdk';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { SelfCheck } from '../../../contract/self-check.ts';
-import { readMembers } from '../../../contract/unknown-value.ts';
+import { parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import type { Clock } from '../clock.ts';
 import { requireBoundedDepth } from '../http/bodies/read-body.ts';
 import type { Log } from '../log.ts';
@@ -69,12 +69,8 @@ function findFault(error: unknown): RejectionReason {
 
 /** A token whose signature is wrong says with its claims only which key it was meant for. */
 function readIssuer(token: string): unknown {
-  try {
-    const [, claims = ''] = token.split('.');
-    return readMembers(JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))).iss;
-  } catch {
-    return undefined;
-  }
+  const [, claims = ''] = token.split('.');
+  return readMembers(parseJson(Buffer.from(claims, 'base64url').toString('utf8'))).iss;
 }
 
 function hashBody(body: Uint8Array): string {

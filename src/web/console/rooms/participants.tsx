@@ -2,6 +2,7 @@ import { Hand, Mic, MicOff, ScreenShare, UserPen, UserX, Video, VideoOff } from 
 import type { BlockDuration } from '../../../contract/blocks.ts';
 import { ROLES, type Role } from '../../../contract/choices.ts';
 import type { Participant, ParticipantPatch } from '../../../contract/participants.ts';
+import { isObject, parseJson } from '../../../contract/unknown-value.ts';
 import { client } from '../api/client.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
@@ -243,12 +244,8 @@ function isRole(text: string): text is Role {
 }
 
 function readObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // The same error is shown for a text that is no JSON.
-  }
+  const value = parseJson(text);
+  if (isObject(value)) return { ...value };
   throw new Error('The metadata is not a JSON object, such as {"team":"red"}.');
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../../contract/unknown-value.ts';
 import { type PersonRecord, type Rules, recordOfJson } from '../../../../people/person-record.ts';
 import { bilingualError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
@@ -105,13 +106,9 @@ export async function readPersonJson(context: Context, file: string | undefined)
   );
 }
 
+/** Returns undefined instead of the parser's message, which would quote the person. */
 export function recordOfText(json: string): PersonRecord | undefined {
-  try {
-    return recordOfJson(JSON.parse(json));
-  } catch {
-    // The line is reported as a bad one, because the parser's message would quote the person.
-    return undefined;
-  }
+  return recordOfJson(parseJson(json));
 }
 
 /**

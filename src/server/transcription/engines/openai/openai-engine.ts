@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../../contract/errors.ts';
-import { readMembers, readObjects } from '../../../../contract/unknown-value.ts';
+import { parseJson, readMembers, readObjects } from '../../../../contract/unknown-value.ts';
 import type { Log } from '../../../platform/log.ts';
 import { unknownLanguage } from '../sherpa-engine.ts';
 import {
@@ -267,14 +267,6 @@ function parseOpenaiResponse(body: string, seconds: number): OpenaiResponse | un
   const timed = listed.length > 0 ? listed : parts.flatMap((part) => readObjects(part.words));
   const read = toWords(timed, { text, seconds });
   return { text, language, confidence: toConfidence(parts), words: read.length > 0 ? read : undefined };
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 type Members = Readonly<Record<string, unknown>>;
