@@ -8,6 +8,7 @@ import {
   type RecognitionRequest,
   SAMPLE_RATE,
   type SpeechEngine,
+  toMs,
   type VoicedSegment,
 } from './speech.ts';
 
@@ -122,7 +123,7 @@ function quietestNearMiddle(samples: Float32Array): number {
 }
 
 function toFields({ transcriptionId, trackId }: RecogniseRequest, { samples }: VoicedSegment) {
-  return { transcriptionId, trackId, durationMs: Math.round((samples.length / SAMPLE_RATE) * 1000) };
+  return { transcriptionId, trackId, durationMs: toMs(samples.length) };
 }
 
 type VocabularyDeps = {

@@ -4,6 +4,11 @@
  */
 export const SAMPLE_RATE = 16_000;
 
+/** Returns how long samples last, in whole milliseconds. */
+export function toMs(samples: number): number {
+  return Math.round((samples / SAMPLE_RATE) * 1000);
+}
+
 export interface SpeechEngine {
   readonly name: string;
   /** Returns whether a recognition in this language sends its audio to a server, which may charge for it by the second. */

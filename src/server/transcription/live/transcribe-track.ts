@@ -10,6 +10,7 @@ import {
   type Recognition,
   SAMPLE_RATE,
   type SpeechEngine,
+  toMs,
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { LiveOptions, StoredWord } from '../store.ts';
@@ -286,7 +287,3 @@ type EndedUtterance = {
   /** Monotonic milliseconds of when the end of the speech was noticed: recognition is measured from there. */
   readonly waitsSinceMs: number;
 };
-
-function toMs(samples: number): number {
-  return Math.round((samples / SAMPLE_RATE) * 1000);
-}

@@ -9,6 +9,7 @@ import {
   chooseLanguage,
   SAMPLE_RATE,
   type SpeechEngine,
+  toMs,
   type VoiceActivityDetector,
   type VoicedSegment,
 } from '../engines/speech.ts';
@@ -292,10 +293,6 @@ class RecordingWriter {
       (await transcriptions.advancePost(job.id, owner, advance));
     if (!isHeld) throw new LeaseLost();
   }
-}
-
-function toMs(samples: number): number {
-  return Math.round((samples / SAMPLE_RATE) * 1000);
 }
 
 function toSeconds(samples: number): string {

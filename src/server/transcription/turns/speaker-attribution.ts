@@ -1,6 +1,6 @@
 import { quietestPoint } from '../audio/split-segment.ts';
 import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
-import { SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
+import { SAMPLE_RATE, toMs, type VoicedSegment } from '../engines/speech.ts';
 import {
   alignTurns,
   cutAtTurns,
@@ -222,10 +222,6 @@ function toSamples(ms: number): number {
 /** Milliseconds from the beginning of the recording. */
 function toSpan({ start, samples }: VoicedSegment): Span {
   return { from: toMs(start), to: toMs(start + samples.length) };
-}
-
-function toMs(samples: number): number {
-  return Math.round((samples / SAMPLE_RATE) * 1000);
 }
 
 /**

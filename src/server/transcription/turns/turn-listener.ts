@@ -3,7 +3,7 @@ import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { SampleRingBuffer } from '../audio/sample-ring-buffer.ts';
 import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
-import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
+import { SAMPLE_RATE, toMs, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
 import { checkForGaps, type StayDeps, stayInRoom } from '../live/stay-in-room.ts';
 import { VoicedStream } from '../live/voiced-stream.ts';
 import type { SoundBox } from './sound-box.ts';
@@ -304,7 +304,7 @@ class TrackListeners {
   }
 
   #add({ trackId, identity, name }: AudioTrack, { segment, startedAt, sound }: DetectedSpeech): void {
-    const endedAt = startedAt + Math.round((segment.samples.length / SAMPLE_RATE) * 1000);
+    const endedAt = startedAt + toMs(segment.samples.length);
     const { recordingId } = this.#recording;
     const sealed = sound && this.#deps.soundBox.seal(sound, { recordingId, trackId, startedAt });
     const turn = { trackId, identity, name: name() || null, startedAt, endedAt };
