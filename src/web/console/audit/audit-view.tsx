@@ -8,7 +8,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
+import { type Cells, ChoiceFilter, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
 import { Problem, RequestLink } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
@@ -123,16 +123,13 @@ function Filters({ typed, result, entries, onChange }: FiltersProps) {
           onChange={(event) => onChange(name, event.target.value)}
         />
       ))}
-      <select
-        aria-label="Only requests that ended so"
-        value={result ?? ''}
-        onChange={(event) => onChange('result', event.target.value)}
-      >
-        <option value="">All results</option>
-        {AUDIT_RESULTS.map((each) => (
-          <option key={each}>{each}</option>
-        ))}
-      </select>
+      <ChoiceFilter
+        label="Only requests that ended so"
+        all="All results"
+        choices={AUDIT_RESULTS}
+        value={result}
+        onChange={(chosen) => onChange('result', chosen ?? '')}
+      />
       <FindAndSave
         what="audit entries"
         text={typed('text')}

@@ -10,7 +10,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { type Cells, FindAndSave, RoomFilter, useRowsWith } from '../parts/find-and-save.tsx';
+import { type Cells, ChoiceFilter, FindAndSave, RoomFilter, useRowsWith } from '../parts/find-and-save.tsx';
 import { findBegin, type Period, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { DeliveryStatus } from '../parts/status.tsx';
@@ -116,18 +116,13 @@ function Filters({ typed, events, onChange }: FiltersProps) {
   return (
     <div className="filters">
       <RoomFilter what="events" value={typed.room} onChange={(room) => onChange({ room })} />
-      <select
-        aria-label="Only events of this kind"
+      <ChoiceFilter
+        label="Only events of this kind"
+        all="All kinds"
+        choices={EVENT_TYPES}
         value={typed.type}
-        onChange={(event) => onChange({ type: event.target.value })}
-      >
-        <option value="">All kinds</option>
-        {EVENT_TYPES.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
+        onChange={(type) => onChange({ type: type ?? '' })}
+      />
       <PeriodSelect
         periods={PERIODS}
         value={typed.period}

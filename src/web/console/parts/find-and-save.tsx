@@ -54,6 +54,35 @@ export function RoomFilter({ what, value, onChange }: RoomProps) {
   );
 }
 
+type ChoiceProps<Choice extends string> = {
+  readonly label: string;
+  /** What is shown where none is chosen. */
+  readonly all: string;
+  readonly choices: readonly Choice[];
+  readonly value: string | undefined;
+  readonly onChange: (choice: Choice | undefined) => void;
+  readonly isDisabled?: boolean;
+};
+
+/** Limits a list to what has one of a few values. */
+export function ChoiceFilter<Choice extends string>(props: ChoiceProps<Choice>) {
+  const { label, all, choices, value, onChange, isDisabled = false } = props;
+  const find = (text: string | undefined) => choices.find((choice) => choice === text);
+  return (
+    <select
+      disabled={isDisabled}
+      aria-label={label}
+      value={find(value) ?? ''}
+      onChange={({ target }) => onChange(find(target.value))}
+    >
+      <option value="">{all}</option>
+      {choices.map((choice) => (
+        <option key={choice}>{choice}</option>
+      ))}
+    </select>
+  );
+}
+
 /** Returns the rows that have the text in any of their fields. */
 export function useRowsWith<Row extends object>(rows: readonly Row[], text: string): readonly Row[] {
   const wanted = useDebounced(text.trim().toLowerCase());

@@ -10,7 +10,7 @@ import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { FileLink, useFileAddress } from '../parts/file-link.tsx';
-import { RoomFilter } from '../parts/find-and-save.tsx';
+import { ChoiceFilter, RoomFilter } from '../parts/find-and-save.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
 import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
@@ -85,18 +85,13 @@ function Filters({ typed, onChange }: FiltersProps) {
   return (
     <div className="filters">
       <RoomFilter what="recordings" value={typed.room} onChange={(room) => onChange({ room })} />
-      <select
-        aria-label="Only recordings in this state"
-        value={typed.status ?? ''}
-        onChange={(event) =>
-          onChange({ status: RECORDING_STATES.find((state) => state === event.target.value) })
-        }
-      >
-        <option value="">All states</option>
-        {RECORDING_STATES.map((state) => (
-          <option key={state}>{state}</option>
-        ))}
-      </select>
+      <ChoiceFilter
+        label="Only recordings in this state"
+        all="All states"
+        choices={RECORDING_STATES}
+        value={typed.status}
+        onChange={(status) => onChange({ status })}
+      />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { FileLink } from '../parts/file-link.tsx';
-import { RoomFilter } from '../parts/find-and-save.tsx';
+import { ChoiceFilter, RoomFilter } from '../parts/find-and-save.tsx';
 import { DayFilter } from '../parts/period.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
@@ -100,18 +100,13 @@ function Filters({ typed, onChange }: FiltersProps) {
   return (
     <div className="filters">
       <RoomFilter what="sessions" value={typed.room} onChange={(room) => onChange({ room })} />
-      <select
-        aria-label="Only sessions in this state"
-        value={typed.status ?? ''}
-        onChange={(event) =>
-          onChange({ status: SESSION_STATUSES.find((state) => state === event.target.value) })
-        }
-      >
-        <option value="">Open and ended</option>
-        {SESSION_STATUSES.map((state) => (
-          <option key={state}>{state}</option>
-        ))}
-      </select>
+      <ChoiceFilter
+        label="Only sessions in this state"
+        all="Open and ended"
+        choices={SESSION_STATUSES}
+        value={typed.status}
+        onChange={(status) => onChange({ status })}
+      />
       <DayFilter label="Opened from (UTC)" value={typed.since} onChange={(since) => onChange({ since })} />
       <DayFilter label="before (UTC)" value={typed.until} onChange={(until) => onChange({ until })} />
     </div>

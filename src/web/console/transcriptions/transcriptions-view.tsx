@@ -8,7 +8,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { RoomFilter } from '../parts/find-and-save.tsx';
+import { ChoiceFilter, RoomFilter } from '../parts/find-and-save.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
 import { isUnderWay, Status, type Tone, TranscriptionStatus } from '../parts/status.tsx';
@@ -122,19 +122,15 @@ type StateProps = { readonly states: readonly string[]; readonly isDisabled?: bo
 
 function StateFilter({ states, isDisabled = false }: StateProps) {
   const { read, change } = useAddress();
-  const status = read('status');
   return (
-    <select
-      disabled={isDisabled}
-      aria-label="Only transcriptions in this state"
-      value={states.includes(status) ? status : ''}
-      onChange={({ target }) => change({ status: target.value })}
-    >
-      <option value="">All states</option>
-      {states.map((state) => (
-        <option key={state}>{state}</option>
-      ))}
-    </select>
+    <ChoiceFilter
+      label="Only transcriptions in this state"
+      all="All states"
+      choices={states}
+      value={read('status')}
+      onChange={(status) => change({ status })}
+      isDisabled={isDisabled}
+    />
   );
 }
 

@@ -15,7 +15,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { type Cells, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
+import { type Cells, ChoiceFilter, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
 import { PERIODS, PeriodSelect, usePeriod } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { DeliveryStatus, Status } from '../parts/status.tsx';
@@ -127,7 +127,13 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             {hasMore ? '+' : ''}
           </span>
         </h2>
-        <StateSelect value={status} onChange={(state) => change({ status: state })} />
+        <ChoiceFilter
+          label="Only deliveries in this state"
+          all="All, failed first"
+          choices={DELIVERY_STATES}
+          value={status}
+          onChange={(state) => change({ status: state })}
+        />
         <FindAndSave
           what="deliveries"
           text={text}
@@ -165,26 +171,6 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
         </div>
       )}
     </section>
-  );
-}
-
-type StateProps = {
-  readonly value: Delivery['status'] | undefined;
-  readonly onChange: (status: Delivery['status'] | undefined) => void;
-};
-
-function StateSelect({ value, onChange }: StateProps) {
-  return (
-    <select
-      aria-label="Only deliveries in this state"
-      value={value ?? ''}
-      onChange={(event) => onChange(DELIVERY_STATES.find((state) => state === event.target.value))}
-    >
-      <option value="">All, failed first</option>
-      {DELIVERY_STATES.map((state) => (
-        <option key={state}>{state}</option>
-      ))}
-    </select>
   );
 }
 
