@@ -251,7 +251,7 @@ describe('a lobby', () => {
     expect((await askToken(service, room)).json).toMatchObject({ type: type('participant-blocked') });
     expect((await service.call('DELETE', `/v1/rooms/${room}`)).status).toBe(204);
     await expect.poll(() => eve.ends).toEqual([DisconnectReason.ROOM_DELETED]);
-    expect(host.ends).toHaveLength(1);
+    await expect.poll(() => host.ends).toHaveLength(1);
   });
 
   it('is told after a start of the service that somebody waits, and forgets no decision', async () => {
