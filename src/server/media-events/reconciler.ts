@@ -100,9 +100,9 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
         throw error;
       }
       if (fullComparison.isNeeded) return POLL_INTERVAL_MS;
-      const isWaiting = roundDeps.missingSince.rooms.size > 0;
-      const passedMs = clock.monotonic() - startedAt;
-      return Math.max((isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS) - passedMs, PAUSE_MS);
+      // From the end of this round on, so that the next one counts everything that it has noted.
+      if (roundDeps.missingSince.rooms.size > 0) return EVENT_ARRIVAL_MS;
+      return Math.max(EVERY_MS - (clock.monotonic() - startedAt), PAUSE_MS);
     },
   });
   return {

@@ -126,6 +126,30 @@ describe('the reconciler', () => {
     expect(await lease(stage.clock.now() + 1_000)).toBe(false);
   });
 
+  it('waits for as long after a long round, so that the next one counts whatever it has noted', async () => {
+    const pauses: number[] = [];
+    const clock = {
+      now: () => stage.clock.now(),
+      monotonic: () => stage.clock.monotonic(),
+      sleep: (ms: number, signal?: AbortSignal) => {
+        pauses.push(ms);
+        return stage.clock.sleep(ms, signal);
+      },
+    };
+    list = async () => [OPEN_ROOM];
+    start('first', { clock });
+    await expect.poll(() => pauses).toContain(30_000);
+    list = async () => {
+      stage.clock.advance(2_000);
+      return [];
+    };
+    stage.clock.advance(30_000);
+    await expect.poll(() => pauses).toContain(20_000);
+    list = async () => [];
+    stage.clock.advance(20_000);
+    await expect.poll(stage.summary).toContain('room_finished 0 reconciled');
+  });
+
   it('renews its lease during a longer round', async () => {
     const { promise, resolve } = Promise.withResolvers<readonly Room[]>();
     list = () => promise;
