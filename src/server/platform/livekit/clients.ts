@@ -4,10 +4,10 @@ import {
   ListAgentDispatchRequest,
   ListAgentDispatchResponse,
   ListParticipantsRequest,
-  ListParticipantsResponse,
   ListRoomsRequest,
   ListRoomsResponse,
-  ParticipantInfo_Kind,
+  RemoveParticipantResponse,
+  RoomParticipantIdentity,
 } from '@livekit/protocol';
 import {
   AgentDispatchClient,
@@ -24,7 +24,7 @@ import type { Room } from '../../../contract/rooms.ts';
 import { parseJson } from '../../../contract/unknown-value.ts';
 import type { MediaClock } from './media-clock.ts';
 import type { ParticipantEntry } from './media-server.ts';
-import { toParticipant, toRoom } from './records.ts';
+import { entriesFrom, entriesFromJson, readEntries, toRoom } from './records.ts';
 import { RoomListReader } from './room-list-reader.ts';
 import { CLOCK_TOLERANCE_SECONDS, createJwtSigner } from './token-signer.ts';
 
@@ -80,31 +80,18 @@ export function createClients(settings: ClientSettings): LivekitClients {
   // In LiveKit's cloud, the SDK tries another region when one fails.
   const usesSdkOnly = isCloud(url);
 
-  class Rooms extends RoomServiceClient {
-    override authHeader(grant: VideoGrant) {
-      return authorize(grant);
-    }
+  const authorized = <Client extends object>(client: Client): Client =>
+    Object.assign(client, { authHeader: authorize });
+  const rooms = authorized(new RoomServiceClient(...credentials, options));
+  const dispatch = authorized(new AgentDispatchClient(...credentials, options));
+  if (!usesSdkOnly) {
+    const toRoomAdmin = (room: string) => authorize({ roomAdmin: true, room });
+    rooms.getParticipant = async (room, identity) =>
+      twirp.getParticipant(await toRoomAdmin(room), room, identity);
+    rooms.removeParticipant = async (room, identity) =>
+      twirp.removeParticipant(await toRoomAdmin(room), room, identity);
+    dispatch.listDispatch = async (room) => twirp.listDispatch(await toRoomAdmin(room), room);
   }
-  class Egress extends EgressClient {
-    override authHeader(grant: VideoGrant) {
-      return authorize(grant);
-    }
-  }
-  class Ingress extends IngressClient {
-    override authHeader(grant: VideoGrant) {
-      return authorize(grant);
-    }
-  }
-  class Dispatch extends AgentDispatchClient {
-    override authHeader(grant: VideoGrant) {
-      return authorize(grant);
-    }
-    override async listDispatch(room: string): Promise<AgentDispatch[]> {
-      if (usesSdkOnly) return await super.listDispatch(room);
-      return await twirp.listDispatch(await authorize({ roomAdmin: true, room }), room);
-    }
-  }
-  const rooms = new Rooms(...credentials, options);
   return {
     rooms,
     listRooms: usesSdkOnly
@@ -113,10 +100,10 @@ export function createClients(settings: ClientSettings): LivekitClients {
     listParticipants: usesSdkOnly
       ? async (room) => entriesFrom(await rooms.listParticipants(room))
       : async (room) => twirp.listParticipants(await authorize({ roomAdmin: true, room }), room),
-    egress: new Egress(...credentials, options),
-    egressStart: new Egress(...credentials, startOptions),
-    ingress: new Ingress(...credentials, options),
-    dispatch: new Dispatch(...credentials, options),
+    egress: authorized(new EgressClient(...credentials, options)),
+    egressStart: authorized(new EgressClient(...credentials, startOptions)),
+    ingress: authorized(new IngressClient(...credentials, options)),
+    dispatch,
     close: twirp.close,
   };
 }
@@ -168,7 +155,7 @@ function requestTimeoutSeconds(durationMs: number): number {
 }
 
 /*
- * The calls that are made for every room or return all of them, in protobuf, the other encoding of Twirp
+ * The calls that are made for every room or block, or return all rooms, in protobuf, the other encoding of Twirp
  * (https://twitchtv.github.io/twirp/docs/spec_v7.html). The SDK uses JSON, which takes the media server three times as long
  * to write and us twice as long to read. It also uses fetch, which needs four times the processor time of undici's own
  * requests.
@@ -189,11 +176,14 @@ type TwirpClient = {
   readonly listRooms: (headers: Headers, names: readonly string[]) => Promise<Room[]>;
   readonly listParticipants: (headers: Headers, room: string) => Promise<readonly ParticipantEntry[]>;
   readonly listDispatch: (headers: Headers, room: string) => Promise<AgentDispatch[]>;
+  readonly getParticipant: (headers: Headers, room: string, identity: string) => Promise<ParticipantInfo>;
+  readonly removeParticipant: (headers: Headers, room: string, identity: string) => Promise<void>;
   /** Ends the connections. */
   readonly close: () => Promise<void>;
 };
 
-function createTwirpClient({ url, timeoutMs, mediaClock }: TwirpClientSettings): TwirpClient {
+/** Opens the connections, and returns how to make a call and how to end them. */
+function openConnections({ url, timeoutMs, mediaClock }: TwirpClientSettings) {
   const pool = new Pool(new URL(url).origin, {
     // The signal limits the whole call.
     headersTimeout: 0,
@@ -201,12 +191,6 @@ function createTwirpClient({ url, timeoutMs, mediaClock }: TwirpClientSettings):
     // With HTTP/2 all requests would share one connection.
     connect: acceptContinue(buildConnector({ timeout: timeoutMs, allowH2: false })),
   });
-  const reader = new RoomListReader();
-  const someRooms: ResponseType<Room[]> = {
-    fromBinary: (bytes) => reader.readSome(bytes),
-    fromJsonString: (text, options) => ListRoomsResponse.fromJsonString(text, options).rooms.map(toRoom),
-  };
-  const allRooms: ResponseType<Room[]> = { ...someRooms, fromBinary: (bytes) => reader.readAll(bytes) };
   const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
     const sentAt = performance.now();
     const response = await pool.request({
@@ -220,6 +204,17 @@ function createTwirpClient({ url, timeoutMs, mediaClock }: TwirpClientSettings):
     if (response.statusCode !== 200) throw await toServerError(response);
     return await readResponse(type, response);
   };
+  return { call, close: () => pool.destroy() };
+}
+
+function createTwirpClient(settings: TwirpClientSettings): TwirpClient {
+  const { call, close } = openConnections(settings);
+  const reader = new RoomListReader();
+  const someRooms: ResponseType<Room[]> = {
+    fromBinary: (bytes) => reader.readSome(bytes),
+    fromJsonString: (text, options) => ListRoomsResponse.fromJsonString(text, options).rooms.map(toRoom),
+  };
+  const allRooms: ResponseType<Room[]> = { ...someRooms, fromBinary: (bytes) => reader.readAll(bytes) };
   return {
     listRooms: async (headers, names) => {
       const body = new ListRoomsRequest({ names: [...names] }).toBinary();
@@ -235,7 +230,16 @@ function createTwirpClient({ url, timeoutMs, mediaClock }: TwirpClientSettings):
       const request = { method: 'AgentDispatchService/ListDispatch', body, type: ListAgentDispatchResponse };
       return (await call(headers, request)).agentDispatches;
     },
-    close: () => pool.destroy(),
+    getParticipant: async (headers, room, identity) => {
+      const body = new RoomParticipantIdentity({ room, identity }).toBinary();
+      return await call(headers, { method: 'RoomService/GetParticipant', body, type: ParticipantInfo });
+    },
+    removeParticipant: async (headers, room, identity) => {
+      const body = new RoomParticipantIdentity({ room, identity }).toBinary();
+      const type = RemoveParticipantResponse;
+      await call(headers, { method: 'RoomService/RemoveParticipant', body, type });
+    },
+    close,
   };
 }
 
@@ -251,22 +255,6 @@ type ResponseType<T> = {
   readonly fromBinary: (bytes: Uint8Array) => T;
   readonly fromJsonString: (text: string, options: { readonly ignoreUnknownFields: boolean }) => T;
 };
-
-/* Numbers of fields in livekit_models.proto and livekit_room.proto. */
-const PARTICIPANTS = 1;
-
-const SID = 1;
-
-const IDENTITY = 2;
-
-const PERMISSION = 11;
-
-const KIND = 14;
-
-const HIDDEN = 7;
-
-/** Bytes after the number of each wire type whose length is fixed: numbers, 64 bits, 32 bits. */
-const FIXED_LENGTHS: Readonly<Partial<Record<number, number>>> = { 0: 0, 1: 8, 5: 4 };
 
 const PARTICIPANT_ENTRIES: ResponseType<readonly ParticipantEntry[]> = {
   fromBinary: readEntries,
@@ -305,92 +293,4 @@ function parseError(text: string): TwirpErrorBody {
 function readMediaType({ headers }: Dispatcher.ResponseData): string | undefined {
   const type = headers['content-type'];
   return (Array.isArray(type) ? type[0] : type)?.split(';', 1)[0]?.trim().toLowerCase();
-}
-
-/*
- * Reads lists of participants. Decoding a participant with its tracks and codecs takes some 40 µs, and a page or a count needs
- * few of them. Therefore an entry has only what every list is sorted and filtered by, read from its bytes, and decodes the
- * record when it is asked for it.
- */
-
-/** Returns the entries of a ListParticipantsResponse in protobuf. */
-export function readEntries(response: Uint8Array): readonly ParticipantEntry[] {
-  const bytes = Buffer.from(response.buffer, response.byteOffset, response.byteLength);
-  const entries: ParticipantEntry[] = [];
-  for (const { field, start, end } of fieldsOf(bytes, 0, bytes.length)) {
-    if (field === PARTICIPANTS && start < end) entries.push(toEntry(bytes, start, end));
-  }
-  return entries;
-}
-
-/** Returns the entries of records that are decoded already. */
-export function entriesFrom(participants: readonly ParticipantInfo[]): readonly ParticipantEntry[] {
-  return participants.map((message) => ({
-    sid: message.sid,
-    identity: message.identity,
-    isSystem: message.kind === ParticipantInfo_Kind.EGRESS || message.permission?.hidden === true,
-    read: () => toParticipant(message),
-  }));
-}
-
-/** Decodes a list in JSON, which a proxy may have made of it. */
-export function entriesFromJson(text: string): readonly ParticipantEntry[] {
-  return entriesFrom(
-    ListParticipantsResponse.fromJsonString(text, { ignoreUnknownFields: true }).participants,
-  );
-}
-
-function toEntry(bytes: Buffer, from: number, to: number): ParticipantEntry {
-  let [sid, identity, isSystem] = ['', '', false];
-  for (const { field, start, end, value } of fieldsOf(bytes, from, to)) {
-    if (field === SID) sid = bytes.toString('utf8', start, end);
-    else if (field === IDENTITY) identity = bytes.toString('utf8', start, end);
-    else if (field === KIND) isSystem ||= value === ParticipantInfo_Kind.EGRESS;
-    else if (field === PERMISSION) isSystem ||= isHidden(bytes, start, end);
-  }
-  return {
-    ...{ sid, identity, isSystem },
-    read: () => toParticipant(ParticipantInfo.fromBinary(bytes.subarray(from, to))),
-  };
-}
-
-function isHidden(bytes: Buffer, from: number, to: number): boolean {
-  for (const { field, value } of fieldsOf(bytes, from, to)) if (field === HIDDEN && value !== 0) return true;
-  return false;
-}
-
-type Field = {
-  readonly field: number;
-  /** The value of a number, if it is small. */
-  readonly value: number;
-  /** The place of a text or of a message. */
-  readonly start: number;
-  readonly end: number;
-};
-
-/** Yields the fields of a message (https://protobuf.dev/programming-guides/encoding/). Throws for bytes that are none. */
-function* fieldsOf(bytes: Buffer, from: number, to: number): Generator<Field, void, undefined> {
-  for (let at = from; at < to; ) {
-    const tag = readNumber(bytes, at);
-    const field = tag.value >>> 3;
-    const wireType = tag.value & 7;
-    const number = wireType === 0 || wireType === 2 ? readNumber(bytes, tag.end) : { value: 0, end: tag.end };
-    const length = FIXED_LENGTHS[wireType] ?? (wireType === 2 ? number.value : undefined);
-    if (length === undefined || number.end + length > to)
-      throw new Error('the media server sent a broken list');
-    at = number.end + length;
-    yield { field, value: number.value, start: number.end, end: at };
-  }
-}
-
-/** Reads a varint; what does not fit into 53 bits is only skipped. */
-function readNumber(bytes: Buffer, at: number): { readonly value: number; readonly end: number } {
-  let value = 0;
-  for (let index = 0; index < 10; index += 1) {
-    const byte = bytes[at + index];
-    if (byte === undefined) break;
-    value += (byte & 0x7f) * 2 ** (7 * index);
-    if (byte < 0x80) return { value, end: at + index + 1 };
-  }
-  throw new Error('the media server sent a broken list');
 }

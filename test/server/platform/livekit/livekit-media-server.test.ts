@@ -6,6 +6,8 @@ import {
   ListParticipantsResponse,
   ListRoomsRequest,
   ListRoomsResponse,
+  ParticipantInfo,
+  RoomParticipantIdentity,
 } from '@livekit/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -325,6 +327,23 @@ describe('a call', () => {
     const [asked] = binary.seen;
     expect(asked?.path).toBe('/twirp/livekit.RoomService/ListParticipants');
     expect(ListParticipantsRequest.fromBinary(Buffer.from(String(asked?.body))).room).toBe('caff\u00e8');
+  });
+
+  it('for one participant requests protobuf too', async () => {
+    const person = new ParticipantInfo({ sid: 'PA_1', identity: 'ada' });
+    const found = await against({ status: 200, type: 'application/protobuf', body: person.toBinary() });
+    expect(await found.media.getParticipant('demo', 'ada')).toMatchObject({ sid: 'PA_1', identity: 'ada' });
+    const removed = await against({ status: 200, type: 'application/protobuf', body: '' });
+    await removed.media.removeParticipant('demo', 'ada');
+    const asked = [...found.seen, ...removed.seen];
+    expect(asked.map(({ path }) => path)).toEqual([
+      '/twirp/livekit.RoomService/GetParticipant',
+      '/twirp/livekit.RoomService/RemoveParticipant',
+    ]);
+    for (const { body } of asked) {
+      const { room, identity } = RoomParticipantIdentity.fromBinary(Buffer.from(String(body)));
+      expect([room, identity]).toEqual(['demo', 'ada']);
+    }
   });
 
   it('is rejected after the adapter is closed, and ends its connections', async () => {

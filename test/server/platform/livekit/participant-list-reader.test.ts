@@ -4,7 +4,7 @@ import {
   entriesFrom,
   entriesFromJson,
   readEntries,
-} from '../../../../src/server/platform/livekit/clients.ts';
+} from '../../../../src/server/platform/livekit/records.ts';
 
 const LIST = new ListParticipantsResponse({
   participants: [
