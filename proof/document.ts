@@ -111,14 +111,33 @@ ${markdownTable(['experiment', 'figure', 'measured', 'goal'], rows)}
 function formatResults(result: RecordedResult): string {
   const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
   const { grouped, single } = groupFigures(figuresWithSpread(result));
-  const tables = [...grouped, ...(single.length === 0 ? [] : [toTable({ ...result, figures: single })])];
+  const zeros = single.filter(isZeroAsClaimed);
+  const shown = zeros.length < MIN_ZEROS ? single : single.filter((figure) => !zeros.includes(figure));
+  const tables = [...grouped, ...(shown.length === 0 ? [] : [toTable({ ...result, figures: shown })])];
   const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
   return `${['**Results.**', ...(notes ?? [])].join(' ')}
 
 ${tables.map(({ head, rows }) => markdownTable(head, rows)).join('\n\n')}
-
+${zeros.length < MIN_ZEROS ? '' : `\n${listZeros(zeros)}\n`}
 Last run: ${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}.
 ${earlierRuns(result)}`;
+}
+
+/** So many figures that are 0, as claimed, are a sentence instead of rows. */
+const MIN_ZEROS = 4;
+
+function isZeroAsClaimed({ measured, bound, spread = 'none', holds }: Figure): boolean {
+  return measured === '0' && bound === '0' && spread === 'none' && holds === true;
+}
+
+/** The figures of a group follow its name: `group: figure, figure; group: figure`. */
+function listZeros(figures: Figures): string {
+  const groups = Map.groupBy(figures, ({ name }) => toMember({ name, measured: '' })[0]?.group ?? '');
+  const parts = [...groups].map(([group, members]) => {
+    const labels = members.map((figure) => toMember(figure)[0]?.label ?? figure.name);
+    return `${group === '' ? '' : `${group}: `}${labels.join(', ')}`;
+  });
+  return `As claimed, these are 0: ${parts.join('; ')}.`;
 }
 
 function earlierRuns({ earlier = [] }: RecordedResult): string {

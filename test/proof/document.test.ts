@@ -65,6 +65,25 @@ describe('docs/proof.md and the pages beside it', async () => {
     expect(withResults(updated, { sample: result })).toBe(updated);
   });
 
+  it('says in a sentence which figures are 0, as claimed, and keeps a row for every other one', async () => {
+    const zeros = ['here: lost', 'here: twice', 'there: lost', 'late'].map((name) => exactly(name, 0, 0));
+    const figures = [...zeros, exactly('wrong', 1, 0), observed('seen', 0)];
+    const show = async (each: readonly Figure[]) => {
+      const result = await runExperiment(
+        { ...experiment, run: async () => ({ figures: each }) },
+        'short',
+        () => {},
+      );
+      return withResults(describeExperiments('sample'), { sample: result });
+    };
+    const shown = await show(figures);
+    expect(shown).toContain(
+      '\n\nAs claimed, these are 0: here: lost, twice; there: lost; late.\n\nLast run:',
+    );
+    expect(shown).toContain('| wrong | 1 | 0 | NO |\n| seen | 0 |  |  |\n\nAs claimed');
+    expect(await show(figures.slice(1))).toContain('| here: twice | 0 | 0 | yes |');
+  });
+
   it('names goals that were not reached beside the claims that held', async () => {
     const figures = [
       aimedAt({ name: 'ratio', measured: 0.3, bound: 0.5 }),

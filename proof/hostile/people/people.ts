@@ -38,18 +38,16 @@ async function attackRooms(context: ExperimentContext, settings: EngineSettings)
   const watch = <Result>(name: string, work: () => Promise<Result>) =>
     whileServed(served, name, () => whileJoining({ ...scene, others }, name, work));
   const calm = await watch('nobody attacks', () => delay(scene.seconds * 500));
-  const figures: Figure[] = [...othersFigures(calm.stage, calm.result)];
+  const figures: Figure[] = [
+    ...othersFigures(calm.stage, calm.result),
+    ...named(calm.stage.name, [await mostFigure(scene, 'others')]),
+  ];
   const own: Figure[] = [];
   for (const [name, attack] of Object.entries(ATTACKS)) {
     const room = name.replaceAll(' ', '-');
     const { stage, result } = await watch(name, () => attack(scene, room));
     for (const line of new Set([...stage.failures, ...result.failures])) report(`${name}: ${line}`);
-    const most = {
-      name: 'most events of one person in a minute',
-      measured: await countMost(scene, room),
-      bound: MOST_EVENTS,
-    };
-    figures.push(...othersFigures(stage, result), ...named(name, [atMost(most)]));
+    figures.push(...othersFigures(stage, result), ...named(name, [await mostFigure(scene, room)]));
     own.push(...named(`${name}, itself`, result.result));
     report(`${name}: ${result.result.map((figure) => `${figure.name} ${figure.measured}`).join(', ')}`);
   }
@@ -156,11 +154,12 @@ function othersFigures(
   ]);
 }
 
-async function countMost(scene: Scene, room: string): Promise<number> {
+async function mostFigure(scene: Scene, room: string): Promise<Figure> {
   const events = (await listEvents(scene, room)).filter(({ participant }) => participant !== undefined);
   const minutes = Map.groupBy(
     events,
     ({ participant, timestamp }) => `${participant?.identity} ${timestamp.slice(0, 16)}`,
   );
-  return Math.max(0, ...[...minutes.values()].map(({ length }) => length));
+  const measured = Math.max(0, ...[...minutes.values()].map(({ length }) => length));
+  return atMost({ name: 'most events of one person in a minute', measured, bound: MOST_EVENTS });
 }
