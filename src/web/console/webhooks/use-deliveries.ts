@@ -124,14 +124,11 @@ class DeliveryLog {
     return this.rows;
   }
 
-  /** Reads further pages until one has deliveries. */
+  /** Reads as many further deliveries as a page has, of one state after the other. */
   async more(): Promise<DeliveryRows> {
-    let list = this.#nextList();
-    while (list !== undefined) {
-      const count = await this.#read(list.list, this.#cursors.get(list.list) ?? undefined);
-      if (count > 0) break;
-      list = this.#nextList();
-    }
+    let missing = PAGE_SIZE;
+    for (let next = this.#nextList(); next !== undefined && missing > 0; next = this.#nextList())
+      missing -= await this.#read(next.list, this.#cursors.get(next.list) ?? undefined);
     return this.rows;
   }
 
