@@ -15,7 +15,8 @@ import { createLeaseStore } from '../platform/storage/leases.ts';
 import type { AskWitness } from '../platform/storage/postgres/database-clock.ts';
 import { openSqlite } from '../platform/storage/sqlite/engine.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
-import { createBlockStore, createEntryDecisionStore } from '../rooms/blocks/blocks.sql.ts';
+import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
+import { createEntryDecisionStore } from '../rooms/entry-decisions.sql.ts';
 import {
   createPlannedRoomStore,
   createPlannedStartStore,

@@ -1,17 +1,9 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type KeyQuota, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
-import { beginsWith, columnList, sanitizeText } from '../../platform/storage/statements.ts';
+import { beginsWith, columnList } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
-import type {
-  Block,
-  BlockQuery,
-  BlockStore,
-  BlockSubject,
-  BlocksQuery,
-  EntryDecision,
-  EntryDecisionStore,
-} from '../store.ts';
+import type { Block, BlockQuery, BlockStore, BlockSubject, BlocksQuery } from '../store.ts';
 
 type Database = Kysely<Tables>;
 
@@ -160,64 +152,4 @@ function listPresent(db: Database, now: number): Promise<readonly BlockSubject[]
     .select(['blocks.room', 'blocks.identity'])
     .distinct()
     .execute();
-}
-
-/* Decisions about people who wait for a room with a lobby. */
-
-const DECISION_COLUMNS = [
-  'waitingId',
-  'room',
-  'identity',
-  'outcome',
-  'person',
-  'decidedAt',
-  'keptUntil',
-] as const satisfies readonly (keyof EntryDecision)[];
-
-export function createEntryDecisionStore({ db, dialect, atomically }: Connection): EntryDecisionStore {
-  const rows = (from = db) => from.selectFrom('entryDecisions').select(DECISION_COLUMNS);
-  return {
-    decide: (decision) =>
-      atomically(async (within) => {
-        const { numInsertedOrUpdatedRows = 0n } = await within
-          .insertInto('entryDecisions')
-          .values(decision)
-          .onConflict((conflict) => conflict.column('waitingId').doNothing())
-          .executeTakeFirst();
-        if (numInsertedOrUpdatedRows > 0n) return { decision, isNew: true };
-        const former = rows(within).where('waitingId', '=', decision.waitingId);
-        return { decision: await former.executeTakeFirstOrThrow(), isNew: false };
-      }),
-    findAll: (waitingIds) =>
-      rows()
-        .where(sql<boolean>`"waitingId" ${dialect.oneOf(waitingIds)}`)
-        .execute(),
-    findLast: ({ room, identity }, now) =>
-      rows()
-        .where('identity', '=', identity)
-        .where('room', '=', room)
-        .where('keptUntil', '>', now)
-        .orderBy('decidedAt', 'desc')
-        .limit(1)
-        .executeTakeFirst(),
-    extend: async (waitingId, keptUntil) => {
-      const update = db.updateTable('entryDecisions').set({ keptUntil });
-      await update.where('waitingId', '=', waitingId).where('keptUntil', '<', keptUntil).execute();
-    },
-    forget: async ({ room, identity }) => {
-      // Whoever erases a person may give any text; the other texts come from tokens.
-      const all = db.deleteFrom('entryDecisions').where('identity', '=', sanitizeText(identity));
-      await (room === undefined ? all : all.where('room', '=', sanitizeText(room))).execute();
-    },
-    purge: async (before, limit) => {
-      const ended = db.selectFrom('entryDecisions').select('waitingId').where('keptUntil', '<', before);
-      const { numDeletedRows } = await db
-        .deleteFrom('entryDecisions')
-        // Repeats the condition, so that a decision that was extended in the meantime is kept.
-        .where('keptUntil', '<', before)
-        .where('waitingId', 'in', ended.limit(limit))
-        .executeTakeFirst();
-      return Number(numDeletedRows);
-    },
-  };
 }
