@@ -130,14 +130,14 @@ function isZeroAsClaimed({ measured, bound, spread = 'none', holds }: Figure): b
   return measured === '0' && bound === '0' && spread === 'none' && holds === true;
 }
 
-/** The figures of a group follow its name: `group: figure, figure; group: figure`. */
+/** The figures of each group are a line that begins with its name. */
 function listZeros(figures: Figures): string {
-  const groups = Map.groupBy(figures, ({ name }) => toMember({ name, measured: '' })[0]?.group ?? '');
-  const parts = [...groups].map(([group, members]) => {
-    const labels = members.map((figure) => toMember(figure)[0]?.label ?? figure.name);
-    return `${group === '' ? '' : `${group}: `}${labels.join(', ')}`;
+  const groups = Map.groupBy(figures, (figure) => toMember(figure)[0]?.group ?? '');
+  const lines = [...groups].map(([group, members]) => {
+    const labels = members.map((figure) => toMember(figure)[0]?.label ?? figure.name).join('; ');
+    return group === '' ? `- ${labels}` : `- ${group}: ${labels}`;
   });
-  return `As claimed, these are 0: ${parts.join('; ')}.`;
+  return ['As claimed, these are 0:', '', ...lines].join('\n');
 }
 
 function earlierRuns({ earlier = [] }: RecordedResult): string {

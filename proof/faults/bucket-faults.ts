@@ -180,7 +180,7 @@ async function callWithoutBucket(stage: BucketStage, awayMs: number): Promise<Fi
   const isDeleted = deleted.status === 204 && isGone;
   return named('while the bucket is away', [
     observed('recordings listed and shown', seen.reads),
-    exactly('of these, failed', seen.failedReads, 0),
+    exactly('lists and pages of recordings that failed', seen.failedReads, 0),
     observed('deletions', seen.deletions),
     exactly('deletions that were not refused with a problem', seen.wrongDeletions, 0),
     atMost({ name: 'slowest response', ...slowest }),

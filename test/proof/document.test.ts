@@ -65,7 +65,7 @@ describe('docs/proof.md and the pages beside it', async () => {
     expect(withResults(updated, { sample: result })).toBe(updated);
   });
 
-  it('says in a sentence which figures are 0, as claimed, and keeps a row for every other one', async () => {
+  it('lists in short which figures are 0, as claimed, and keeps a row for every other one', async () => {
     const zeros = ['here: lost', 'here: twice', 'there: lost', 'late'].map((name) => exactly(name, 0, 0));
     const figures = [...zeros, exactly('wrong', 1, 0), observed('seen', 0)];
     const show = async (each: readonly Figure[]) => {
@@ -78,7 +78,7 @@ describe('docs/proof.md and the pages beside it', async () => {
     };
     const shown = await show(figures);
     expect(shown).toContain(
-      '\n\nAs claimed, these are 0: here: lost, twice; there: lost; late.\n\nLast run:',
+      '\n\nAs claimed, these are 0:\n\n- here: lost; twice\n- there: lost\n- late\n\nLast run:',
     );
     expect(shown).toContain('| wrong | 1 | 0 | NO |\n| seen | 0 |  |  |\n\nAs claimed');
     expect(await show(figures.slice(1))).toContain('| here: twice | 0 | 0 | yes |');

@@ -97,7 +97,7 @@ async function mixOnPostgres(context: ExperimentContext, programs: Programs, url
       exactly('changes of the encryption key that did not end', unfinished, 0),
       ...(isRefused === undefined
         ? []
-        : [exactly('starts of other tables while all serve', isRefused ? 0 : 1, 0)]),
+        : [exactly('starts with other tables while all serve', isRefused ? 0 : 1, 0)]),
     ];
   };
   const replaced = await replaceAll().finally(() => over.abort());
@@ -201,9 +201,9 @@ async function startStage(context: ExperimentContext, programs: Programs, settin
       );
       if (changed.length > 0) report(`changed: ${changed.join(', ')}`);
       return [
-        exactly('starts of other tables without a clear refusal', isRefused ? 0 : 1, 0),
+        exactly('starts with other tables without a clear refusal', isRefused ? 0 : 1, 0),
         observed('tables', before.size),
-        exactly('tables that it changed', changed.length, 0),
+        exactly('tables that such a start changed', changed.length, 0),
       ];
     },
   };

@@ -105,7 +105,7 @@ function toOutcome(rounds: readonly Round[], { slug }: PlanState): AfterKill {
     ),
     none('rooms in which nobody was warned', rounds, ({ warnings }) => warnings === 0),
     none(
-      'rooms without exactly one event of each: the warning, and the end',
+      'rooms without exactly one warning and one end',
       rounds,
       ({ events }) => events.get('room_closing') !== 2,
     ),

@@ -111,7 +111,7 @@ async function crossOrigins({ report, runSize }: ExperimentContext, scene: Scene
     observed('requests of hostile pages', outcomes.sent),
     exactly('responses that a hostile page could read', outcomes.read.length, 0),
     exactly('requests of hostile pages that the log of the service has', others.length, 0),
-    exactly('rooms that they made or closed', rooms.join() === 'kept' ? 0 : 1, 0),
+    exactly('rooms that hostile pages made or closed', rooms.join() === 'kept' ? 0 : 1, 0),
     observed('requests under other host names', names.sent),
     exactly('answers under another host name', names.answered.length, 0),
   ];
@@ -219,7 +219,7 @@ async function takeFromOtherPorts({ report }: ExperimentContext, scene: Scene): 
   return [
     atLeast({ name: 'secrets that the pages have', measured: kept.length, bound: 3 }),
     exactly('secrets in what another port received or read', leaked.length, 0),
-    exactly('requests of another program with what it received, accepted', accepted.length, 0),
+    exactly('accepted requests of another program with what it received', accepted.length, 0),
   ];
 }
 
@@ -262,10 +262,10 @@ async function openAndFrame({ report, runSize }: ExperimentContext, scene: Scene
   for (const line of [...read, ...held, ...framed]) report(`a hostile page has: ${line}`);
   return [
     observed('pages that a hostile page opened and framed', 2 * targets.length),
-    exactly('of which it could read something', read.length, 0),
-    exactly('which know who opened them', held.length, 0),
-    exactly('in which it ran a script', struck, 0),
-    exactly('which a frame showed', framed.length, 0),
+    exactly('pages of which a hostile page could read something', read.length, 0),
+    exactly('pages that know who opened them', held.length, 0),
+    exactly('pages in which a hostile page ran a script', struck, 0),
+    exactly('pages that a frame showed', framed.length, 0),
   ];
 }
 
