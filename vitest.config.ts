@@ -8,6 +8,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    // Many tests wait for processes: two workers leave a third of two cores idle.
+    maxWorkers: 3,
   },
 });
