@@ -212,7 +212,7 @@ export function choice<const T extends string>(choices: readonly T[]): OptionExt
 }
 
 export function jsonObject(text: string): Readonly<Record<string, unknown>> {
-  const value = parseJson(text);
+  const value = requireJson(text);
   if (isObject(value)) return value;
   throw usageError('is JSON, but not an object', OBJECT_EXAMPLE);
 }
@@ -220,7 +220,7 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> {
 const OBJECT_EXAMPLE = 'write it such as \'{"team":"blue"}\', in single quotes; or @file, or - for stdin';
 
 /** The value may be personal, so the message does not contain it. */
-function parseJson(text: string): unknown {
+function requireJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -26,8 +26,10 @@ const CHECKED_PER_ROUND = 100;
 const REQUESTS_AT_ONCE = 8;
 /** Maximum concurrent requests. A request without a response takes 3 s, during which neither side works. */
 const CHECKS_AT_ONCE = 400;
-/** Maximum concurrent requests about the people of one room. Eight rooms are read at once. */
-const PEOPLE_CHECKS_AT_ONCE = CHECKS_AT_ONCE / 8;
+/** Rooms whose people are read at once. */
+export const ROOMS_AT_ONCE = 8;
+/** Maximum concurrent requests about the people of one room. */
+const PEOPLE_CHECKS_AT_ONCE = CHECKS_AT_ONCE / ROOMS_AT_ONCE;
 
 export type OrphanDeps = {
   readonly mediaServer: MediaServer;
@@ -175,6 +177,9 @@ async function listServedParticipants(mediaServer: MediaServer, room: Room): Pro
   const participants = await mediaServer.listParticipants(room.name);
   const counted = participants.filter(isCounted);
   if (counted.length <= room.numParticipants) return participants;
+  // The list of rooms was read before, and people may have joined since.
+  const current = await readRoomAgain(mediaServer, room);
+  if (current === undefined || counted.length <= current.numParticipants) return participants;
   const lost = new Set<string>();
   await forEachConcurrently(counted, PEOPLE_CHECKS_AT_ONCE, async ({ sid, identity }) => {
     if (!(await mediaServer.isParticipantServed(room.name, identity))) lost.add(sid);
@@ -217,9 +222,11 @@ type People = {
 };
 
 /**
- * Lists the participants of the room, and those whom the media server does not list although it holds them: its count has
- * them too. It is asked for each person who is present by our events (`count` of them) and may be reported as gone in this
- * round. Without such a count nobody is asked for: of a thousand people who left at once, each request takes 3 s.
+ * Lists the participants of the room, and those whom the media server does not list although it holds them. It is asked for
+ * each person who is present by our events (`count` of them) and may be reported as gone in this round.
+ *
+ * A request for somebody who has gone takes 3 s. Of a crowd that seems to have left at once some are asked for; the others
+ * only if one of these is there, or if the media server counts more people than it lists.
  */
 export async function readPeople(
   deps: ServedDeps & { readonly store: { readonly presence: Pick<PresenceStore, 'listPresent'> } },
@@ -233,18 +240,26 @@ export async function readPeople(
   const identities = new Set(participants.map(({ identity }) => identity));
   const due = known.filter((one) => !identities.has(one.identity) && missingSince.mayCount(one));
   const unlisted = new Set<string>();
-  if (due.length === 0 || !(await holdsMore(mediaServer, room, participants.filter(isCounted).length)))
-    return { participants, unlisted };
-  await forEachConcurrently(due, PEOPLE_CHECKS_AT_ONCE, async ({ sid, identity }) => {
-    if (await mediaServer.isParticipantServed(room.name, identity)) unlisted.add(sid);
-  });
+  const askFor = (people: typeof due): Promise<void> =>
+    forEachConcurrently(people, PEOPLE_CHECKS_AT_ONCE, async ({ sid, identity }) => {
+      if (await mediaServer.isParticipantServed(room.name, identity)) unlisted.add(sid);
+    });
+  await askFor(due.slice(0, PEOPLE_CHECKS_AT_ONCE));
+  const others = due.slice(PEOPLE_CHECKS_AT_ONCE);
+  if (others.length === 0) return { participants, unlisted };
+  const current = await readRoomAgain(mediaServer, room);
+  // It was closed, or its Redis has lost it: the next round compares it as a whole.
+  if (current === undefined) for (const { sid } of others) unlisted.add(sid);
+  else if (unlisted.size > 0 || current.numParticipants > participants.filter(isCounted).length)
+    await askFor(others);
   return { participants, unlisted };
 }
 
-/** Returns whether the process of the room counts more people than the media server lists. */
-async function holdsMore(mediaServer: MediaServer, { name, sid }: Room, listed: number): Promise<boolean> {
-  const [now] = await mediaServer.listRooms([name]);
-  return now?.sid === sid && now.numParticipants > listed;
+async function readRoomAgain(
+  mediaServer: Pick<MediaServer, 'listRooms'>,
+  { name, sid }: Room,
+): Promise<Room | undefined> {
+  return (await mediaServer.listRooms([name])).find((room) => room.sid === sid);
 }
 
 type ReadRoom = {

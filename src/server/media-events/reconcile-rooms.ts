@@ -8,6 +8,7 @@ import { forEachConcurrently, splitByWeight } from '../platform/jobs/concurrentl
 import { type AlignDeps, alignRooms, type ComparedRoom } from './align-rooms.ts';
 import {
   type OrphanDeps,
+  ROOMS_AT_ONCE,
   readPeople,
   reviveOrphans,
   withoutReplaced,
@@ -27,8 +28,6 @@ export type ReconcileDeps = AlignDeps & OrphanDeps & WaitingDeps;
 
 /** `all` also compares participants and tracks where no count differs. */
 export type Extent = 'all' | 'differing';
-
-const REQUESTS_AT_ONCE = 8;
 
 /** People of the rooms of one transaction, unless one room alone has more: on SQLite nothing else runs in the meantime. */
 const PEOPLE_AT_ONCE = 2_000;
@@ -128,7 +127,7 @@ async function compareRooms(
   const nobody = { participants: [], isRevived: false };
   for (const room of deserted) aligner.add({ sid: room.sid, room, ...nobody });
   for (const { sid } of vanished) aligner.add({ sid, room: undefined, ...nobody });
-  await forEachConcurrently(toRead, REQUESTS_AT_ONCE, (room) =>
+  await forEachConcurrently(toRead, ROOMS_AT_ONCE, (room) =>
     aligner.try(room.sid, async () => {
       const isRevived = revived.has(room.sid);
       const people = await readPeople(deps, room, isRevived ? 0 : (counts.get(room.sid) ?? 0));

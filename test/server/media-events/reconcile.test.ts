@@ -538,21 +538,50 @@ describe('a room that the media server does not list after the loss of its Redis
   });
 });
 
-it('a comparison asks for nobody of a crowd that has left, as each request takes seconds', async () => {
-  const crowd = Array.from({ length: 20 }, (_, index) => joined(`guest${index}`));
-  await stage.receive(mediaEvent('room_started'), joined('ada1'), ...crowd);
-  open('demo', 'RM_1', [present('ada1')]);
-  const asked: string[] = [];
-  const isParticipantServed: MediaServer['isParticipantServed'] = async (_room, identity) => {
-    asked.push(identity);
-    return false;
+describe('a crowd of which the media server lists nobody any more', () => {
+  const SIDS = Array.from({ length: 120 }, (_, index) => `guest${index}x1`);
+
+  /** Compares once the crowd has been missing for a while. Returns who was asked for, and how many are told as gone. */
+  const compareWithout = async (held: (identity: string) => boolean, counted: number | undefined) => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), ...SIDS.map((sid) => joined(sid)));
+    open('demo', 'RM_1', [present('ada1')]);
+    const asked: string[] = [];
+    const changed = {
+      isParticipantServed: async (_room: string, identity: string) => {
+        asked.push(identity);
+        return held(identity);
+      },
+      listRooms: async (names?: readonly string[]) => {
+        const rooms = await mediaServer.listRooms(names);
+        if (names === undefined) return rooms;
+        return counted === undefined ? [] : rooms.map((room) => ({ ...room, numParticipants: counted }));
+      },
+    };
+    const deps = { ...stage.deps, mediaServer: { ...mediaServer, ...changed }, missingSince, orphans };
+    stage.clock.advance(60_000);
+    await reconcileRooms({ ...deps, log: silent }, 'differing');
+    const left = (await stage.summary()).filter((line) => line.startsWith('participant_left'));
+    return { asked: asked.length, left: left.length };
   };
-  const deps = { ...stage.deps, mediaServer: { ...mediaServer, isParticipantServed }, missingSince, orphans };
-  stage.clock.advance(60_000);
-  await reconcileRooms({ ...deps, log: silent }, 'differing');
-  const left = (await stage.summary()).filter((line) => line.startsWith('participant_left'));
-  expect(left).toHaveLength(20);
-  expect(asked).toEqual([]);
+
+  it('is told as gone after fifty were asked for, as each request takes seconds', async () => {
+    expect(await compareWithout(() => false, 1)).toEqual({ asked: 50, left: 120 });
+  });
+
+  it('is asked for as a whole if one of the fifty is there', async () => {
+    expect(await compareWithout((identity) => identity !== 'guest7x', 1)).toEqual({ asked: 120, left: 1 });
+  });
+
+  it('is asked for as a whole if the media server counts more people than it lists', async () => {
+    expect(await compareWithout((identity) => identity === 'guest119x', 2)).toEqual({
+      asked: 120,
+      left: 119,
+    });
+  });
+
+  it('waits for the next comparison if the room is not listed any more', async () => {
+    expect(await compareWithout(() => false, undefined)).toEqual({ asked: 50, left: 0 });
+  });
 });
 
 it('a comparison ends a hundred rooms with as many statements as two', async () => {

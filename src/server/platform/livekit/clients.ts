@@ -47,12 +47,14 @@ type ClientSettings = {
 };
 
 export type LivekitClients = {
-  /** Its `listRooms` and `listParticipants` are slower than those below. */
+  /** Its methods with the names of those below are slower. */
   readonly rooms: RoomServiceClient;
   /** Lists the rooms with these names; all rooms for an empty list of names. The caller must not change them. */
   readonly listRooms: (names: readonly string[]) => Promise<readonly Room[]>;
   /** Lists everyone in the room; the records are decoded when they are read. */
   readonly listParticipants: (room: string) => Promise<readonly ParticipantEntry[]>;
+  readonly getParticipant: (room: string, identity: string) => Promise<ParticipantInfo>;
+  readonly removeParticipant: (room: string, identity: string) => Promise<void>;
   readonly egress: EgressClient;
   /** The same API with the longer timeout of a start. */
   readonly egressStart: EgressClient;
@@ -72,6 +74,7 @@ const TOKEN_REUSE_MS = (TOKEN_LIFETIME_SECONDS * 1000) / 2;
  */
 export function createClients(settings: ClientSettings): LivekitClients {
   const authorize = createAuthorization(settings);
+  const toRoomAdmin = (room: string) => authorize({ roomAdmin: true, room });
   const url = toHttpUrl(settings.url);
   const credentials = [url, settings.apiKey, settings.apiSecret] as const;
   const options = { requestTimeout: requestTimeoutSeconds(settings.timeouts.callMs) };
@@ -84,14 +87,7 @@ export function createClients(settings: ClientSettings): LivekitClients {
     Object.assign(client, { authHeader: authorize });
   const rooms = authorized(new RoomServiceClient(...credentials, options));
   const dispatch = authorized(new AgentDispatchClient(...credentials, options));
-  if (!usesSdkOnly) {
-    const toRoomAdmin = (room: string) => authorize({ roomAdmin: true, room });
-    rooms.getParticipant = async (room, identity) =>
-      twirp.getParticipant(await toRoomAdmin(room), room, identity);
-    rooms.removeParticipant = async (room, identity) =>
-      twirp.removeParticipant(await toRoomAdmin(room), room, identity);
-    dispatch.listDispatch = async (room) => twirp.listDispatch(await toRoomAdmin(room), room);
-  }
+  if (!usesSdkOnly) dispatch.listDispatch = async (room) => twirp.listDispatch(await toRoomAdmin(room), room);
   return {
     rooms,
     listRooms: usesSdkOnly
@@ -99,7 +95,13 @@ export function createClients(settings: ClientSettings): LivekitClients {
       : async (names) => twirp.listRooms(await authorize({ roomList: true }), names),
     listParticipants: usesSdkOnly
       ? async (room) => entriesFrom(await rooms.listParticipants(room))
-      : async (room) => twirp.listParticipants(await authorize({ roomAdmin: true, room }), room),
+      : async (room) => twirp.listParticipants(await toRoomAdmin(room), room),
+    getParticipant: usesSdkOnly
+      ? (room, identity) => rooms.getParticipant(room, identity)
+      : async (...person) => twirp.getParticipant(await toRoomAdmin(person[0]), ...person),
+    removeParticipant: usesSdkOnly
+      ? (room, identity) => rooms.removeParticipant(room, identity)
+      : async (...person) => twirp.removeParticipant(await toRoomAdmin(person[0]), ...person),
     egress: authorized(new EgressClient(...credentials, options)),
     egressStart: authorized(new EgressClient(...credentials, startOptions)),
     ingress: authorized(new IngressClient(...credentials, options)),

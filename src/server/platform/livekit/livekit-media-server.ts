@@ -163,7 +163,17 @@ async function getsResponse(call: Promise<unknown>): Promise<boolean> {
     await call;
     return true;
   } catch (error) {
-    if (isNoResponse(error) || isNotFound(error)) return false;
+    if (isNoResponse(error)) return false;
+    throw error;
+  }
+}
+
+/** Its process may respond that somebody who is leaving is not there. */
+async function isHeld(call: Promise<unknown>): Promise<boolean> {
+  try {
+    return await getsResponse(call);
+  } catch (error) {
+    if (isNotFound(error)) return false;
     throw error;
   }
 }
@@ -182,7 +192,7 @@ type ParticipantMethods =
   | 'unmuteTrack';
 
 function participantMethods(
-  { rooms, listParticipants }: LivekitClients,
+  { rooms, listParticipants, getParticipant, removeParticipant }: LivekitClients,
   caller: Caller,
 ): Pick<MediaServer, ParticipantMethods> {
   const participantNotFound = { notFound: 'participant-not-found' } as const;
@@ -193,15 +203,15 @@ function participantMethods(
     listParticipantEntries: (room) => caller('listParticipants', {}, () => listParticipants(room)),
     getParticipant: (room, identity) =>
       caller('getParticipant', participantNotFound, async () =>
-        toParticipant(await rooms.getParticipant(room, identity)),
+        toParticipant(await getParticipant(room, identity)),
       ),
     // The process of a participant responds to a mute of an unknown track, and does nothing.
     isParticipantServed: (room, identity) =>
       caller('isParticipantServed', {}, () =>
-        getsResponse(rooms.mutePublishedTrack(room, identity, NO_TRACK, true)),
+        isHeld(rooms.mutePublishedTrack(room, identity, NO_TRACK, true)),
       ),
     removeParticipant: (room, identity) =>
-      caller('removeParticipant', participantNotFound, () => rooms.removeParticipant(room, identity)),
+      caller('removeParticipant', participantNotFound, () => removeParticipant(room, identity)),
     updateParticipant: (room, identity, change) =>
       caller('updateParticipant', participantNotFound, async () =>
         toParticipant(await rooms.updateParticipant(room, identity, toUpdateOptions(change))),

@@ -48,7 +48,10 @@ export interface MediaServer {
   listParticipantEntries(room: string): Promise<readonly ParticipantEntry[]>;
   /** Rejects with participant-not-found, also for an unknown room. */
   getParticipant(room: string, identity: string): Promise<Participant>;
-  /** Returns whether a process of the media server holds the participant, like isRoomServed. Resolves to false after 3 s. */
+  /**
+   * Returns whether a process of the media server holds the participant, like isRoomServed. Resolves to false after 3 s, or at
+   * once if the process of the room knows nobody of this identity.
+   */
   isParticipantServed(room: string, identity: string): Promise<boolean>;
   /** Rejects with participant-not-found, also for an unknown room. */
   removeParticipant(room: string, identity: string): Promise<void>;
