@@ -48,7 +48,7 @@ type person struct {
 }
 
 const (
-	joinTimeout = 60 * time.Second
+	joinTimeout = 20 * time.Second
 	frame       = 20 * time.Millisecond
 )
 
@@ -110,8 +110,7 @@ func run(each command) (answer, error) {
 		return answer{}, one.room.LocalParticipant.PublishDataPacket(lksdk.UserData(make([]byte, each.Bytes)),
 			lksdk.WithDataPublishTopic(each.Topic), lksdk.WithDataPublishReliable(each.Reliable))
 	case "leave":
-		people.Delete(each.Person)
-		one.room.Disconnect()
+		one.leave(each.Person)
 		return answer{Count: one.received.Load()}, nil
 	}
 	return answer{}, fmt.Errorf("nobody can %q", each.Do)
@@ -127,7 +126,19 @@ func join(each command) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
 	defer cancel()
 	err := one.room.JoinWithContextAndToken(ctx, each.URL, each.Token, lksdk.WithDisableRegionDiscovery())
+	if err != nil {
+		one.leave(each.Person)
+	}
 	return answer{Sid: one.room.LocalParticipant.SID()}, err
+}
+
+func (one *person) leave(number int) {
+	people.Delete(number)
+	one.tracks.Range(func(_, stop any) bool {
+		stop.(context.CancelFunc)()
+		return true
+	})
+	one.room.Disconnect()
 }
 
 // Publishes a microphone that is silent, until it is unpublished or the person leaves.

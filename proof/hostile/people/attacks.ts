@@ -100,10 +100,9 @@ async function keepOpen(scene: Scene, room: string): Promise<Person> {
   return await scene.attackers.join(url, token);
 }
 
-/** Resolves to undefined if the join is refused, or if the client waits for somebody who was removed meanwhile. */
-async function tryToJoin({ attackers }: Scene, url: string, token: string): Promise<Person | undefined> {
-  const joined = attackers.join(url, token).catch(() => undefined);
-  return await Promise.race([joined, delay(REMOVAL_MS, undefined, { ref: false })]);
+/** Resolves to undefined if the join is refused, or if the person is removed meanwhile. */
+function tryToJoin({ attackers }: Scene, url: string, token: string): Promise<Person | undefined> {
+  return attackers.join(url, token).catch(() => undefined);
 }
 
 /** Repeats the work in several lanes at once, until the time of an attack is over. */
@@ -136,10 +135,10 @@ async function joinWhileBlocked(scene: Scene, room: string): Promise<Figures> {
     if (isRemoved === undefined) lasting += 1;
     await guest.leave();
   });
-  const told = (await listEvents(scene, room)).filter(
+  await keeper.leave();
+  const told = (await listSettled(scene, room)).filter(
     ({ participant }) => participant?.identity !== 'keeper',
   );
-  await keeper.leave();
   return [
     observed('joins', times.length),
     exactly('joins that lasted', lasting, 0),
@@ -272,7 +271,9 @@ async function gather(scene: Scene, room: string): Promise<Figures> {
   await forEachConcurrently(names, AT_ONCE, async (name) => {
     const { url, token } = await askToken(scene, room, name);
     const startedAt = performance.now();
-    guests.push(await scene.attackers.join(url, token));
+    const guest = await tryToJoin(scene, url, token);
+    if (guest === undefined) return;
+    guests.push(guest);
     times.push(performance.now() - startedAt);
   });
   const people = listAll(scene.client, `/v1/rooms/${room}/participants?limit=500`, 'participants');
@@ -288,13 +289,13 @@ async function gather(scene: Scene, room: string): Promise<Figures> {
     });
     return Math.round(performance.now() - startedAt);
   };
-  const half = guests.splice(0, scene.crowd / 2);
+  const half = guests.splice(0, guests.length / 2);
   await Promise.all(half.map((guest) => guest.leave()));
   const leaving = { name: 'until the leaves of half of them at once were told', unit: ' ms' };
   const leavingMs = await untilTold(half.length);
   const { status } = await scene.client.call('DELETE', `/v1/rooms/${room}`);
   const closing = { name: 'until the leaves of the others, whose room is deleted, were told', unit: ' ms' };
-  const closingMs = await untilTold(scene.crowd + 1);
+  const closingMs = await untilTold(times.length + 1);
   for (const guest of [keeper, ...guests]) await guest.leave();
   const bound = MOST_COMPARISON_MS;
   return [
@@ -316,10 +317,10 @@ type Stored = {
   readonly limitedUntil?: string;
 };
 
-/** Lists the events of a room, from its first to its last. */
-export async function listEvents({ client }: Pick<Scene, 'client'>, room: string) {
-  const path = `/v1/events?limit=500&roomId=${encodeURIComponent(room)}`;
-  return await Array.fromAsync(listAll<Stored>(client, path, 'events'));
+/** Lists the events of a room, or of all rooms, from the first to the last. */
+export async function listEvents({ client }: Pick<Scene, 'client'>, room?: string) {
+  const filter = room === undefined ? '' : `&roomId=${encodeURIComponent(room)}`;
+  return await Array.fromAsync(listAll<Stored>(client, `/v1/events?limit=500${filter}`, 'events'));
 }
 
 /** Lists the events of a room that people have left, when no more come. */

@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { people } from '../../../scripts/parts/go-toolchain.ts';
 
@@ -22,13 +21,13 @@ type SentData = { readonly bytes: number; readonly topic: string; readonly relia
 
 /** A process with any number of people, who cost a tenth of those of LiveKit's client for Node. */
 export interface People {
-  /** Rejects if the server refuses the token, or after a minute. */
+  /** Rejects if the server refuses the token, or after 20 s. */
   join(url: string, token: string): Promise<Person>;
   close(): Promise<void>;
 }
 
-/** As `priority` in `os.setPriority`: people whose computers are their own have the lowest. */
-type PeopleOptions = { readonly priority?: number };
+/** As an argument of `nice`: people whose computers are their own have the highest, 19. */
+type PeopleOptions = { readonly niceness?: number };
 
 /** What came of a command, or a disconnection, which has no id. */
 type Answer = {
@@ -43,12 +42,14 @@ type Waiting = { readonly resolve: (answer: Answer) => void; readonly reject: (e
 
 const ENDED = 'the process of the people has ended';
 
-export async function startPeople({ priority }: PeopleOptions = {}): Promise<People> {
+export async function startPeople({ niceness = 0 }: PeopleOptions = {}): Promise<People> {
   const program = await people.find();
   if (program === undefined) throw new Error('the people are not built: `npm test` builds them once');
-  const child = spawn(program, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // Every thread inherits it; os.setPriority would change the first one only.
+  const child = spawn('nice', ['-n', `${niceness}`, program], { stdio: ['pipe', 'pipe', 'inherit'] });
   await once(child, 'spawn');
-  if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, priority);
+  const closed = once(child, 'close');
+  let hasEnded = false;
   const waiting = new Map<number, Waiting>();
   const disconnected = new Set<number>();
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -63,12 +64,13 @@ export async function startPeople({ priority }: PeopleOptions = {}): Promise<Peo
     else asked?.reject(new Error(answer.error));
   });
   child.once('close', () => {
+    hasEnded = true;
     for (const { reject } of waiting.values()) reject(new Error(ENDED));
   });
   child.stdin.on('error', () => {});
   let [commands, persons] = [0, 0];
   const ask = async (command: object): Promise<Answer> => {
-    if (child.exitCode !== null) throw new Error(ENDED);
+    if (hasEnded) throw new Error(ENDED);
     commands += 1;
     const id = commands;
     child.stdin.write(`${JSON.stringify({ ...command, id })}\n`);
@@ -90,13 +92,9 @@ export async function startPeople({ priority }: PeopleOptions = {}): Promise<Peo
         leave: async () => (await ask({ person, do: 'leave' })).count ?? 0,
       };
     },
-    close: () => end(child),
+    async close() {
+      child.kill('SIGKILL');
+      await closed;
+    },
   };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const closed = once(child, 'close');
-  child.kill('SIGKILL');
-  await closed;
 }
