@@ -46,20 +46,24 @@ type ClientSettings = {
   readonly mediaClock?: Pick<MediaClock, 'observeResponse'> | undefined;
 };
 
-export type LivekitClients = {
-  /** Its methods with the names of those below are slower. */
-  readonly rooms: RoomServiceClient;
+/** The calls that are made for every room or block, or return all rooms. */
+type FrequentCalls = {
   /** Lists the rooms with these names; all rooms for an empty list of names. The caller must not change them. */
   readonly listRooms: (names: readonly string[]) => Promise<readonly Room[]>;
   /** Lists everyone in the room; the records are decoded when they are read. */
   readonly listParticipants: (room: string) => Promise<readonly ParticipantEntry[]>;
   readonly getParticipant: (room: string, identity: string) => Promise<ParticipantInfo>;
   readonly removeParticipant: (room: string, identity: string) => Promise<void>;
+  readonly listDispatch: (room: string) => Promise<AgentDispatch[]>;
+};
+
+export type LivekitClients = FrequentCalls & {
+  /** Its methods with the names of the frequent calls are slower. */
+  readonly rooms: RoomServiceClient;
   readonly egress: EgressClient;
   /** The same API with the longer timeout of a start. */
   readonly egressStart: EgressClient;
   readonly ingress: IngressClient;
-  readonly dispatch: AgentDispatchClient;
   readonly close: () => Promise<void>;
 };
 
@@ -74,39 +78,47 @@ const TOKEN_REUSE_MS = (TOKEN_LIFETIME_SECONDS * 1000) / 2;
  */
 export function createClients(settings: ClientSettings): LivekitClients {
   const authorize = createAuthorization(settings);
-  const toRoomAdmin = (room: string) => authorize({ roomAdmin: true, room });
   const url = toHttpUrl(settings.url);
   const credentials = [url, settings.apiKey, settings.apiSecret] as const;
   const options = { requestTimeout: requestTimeoutSeconds(settings.timeouts.callMs) };
   const startOptions = { requestTimeout: requestTimeoutSeconds(settings.timeouts.startMs) };
   const twirp = createTwirpClient({ ...settings, url, timeoutMs: settings.timeouts.callMs });
-  // In LiveKit's cloud, the SDK tries another region when one fails.
-  const usesSdkOnly = isCloud(url);
-
   const authorized = <Client extends object>(client: Client): Client =>
     Object.assign(client, { authHeader: authorize });
   const rooms = authorized(new RoomServiceClient(...credentials, options));
   const dispatch = authorized(new AgentDispatchClient(...credentials, options));
-  if (!usesSdkOnly) dispatch.listDispatch = async (room) => twirp.listDispatch(await toRoomAdmin(room), room);
   return {
     rooms,
-    listRooms: usesSdkOnly
-      ? async (names) => (await rooms.listRooms([...names])).map(toRoom)
-      : async (names) => twirp.listRooms(await authorize({ roomList: true }), names),
-    listParticipants: usesSdkOnly
-      ? async (room) => entriesFrom(await rooms.listParticipants(room))
-      : async (room) => twirp.listParticipants(await toRoomAdmin(room), room),
-    getParticipant: usesSdkOnly
-      ? (room, identity) => rooms.getParticipant(room, identity)
-      : async (...person) => twirp.getParticipant(await toRoomAdmin(person[0]), ...person),
-    removeParticipant: usesSdkOnly
-      ? (room, identity) => rooms.removeParticipant(room, identity)
-      : async (...person) => twirp.removeParticipant(await toRoomAdmin(person[0]), ...person),
+    // In LiveKit's cloud, the SDK tries another region when one fails.
+    ...(isCloud(url) ? callBySdk(rooms, dispatch) : callByTwirp(twirp, authorize)),
     egress: authorized(new EgressClient(...credentials, options)),
     egressStart: authorized(new EgressClient(...credentials, startOptions)),
     ingress: authorized(new IngressClient(...credentials, options)),
-    dispatch,
     close: twirp.close,
+  };
+}
+
+function callBySdk(rooms: RoomServiceClient, dispatch: AgentDispatchClient): FrequentCalls {
+  return {
+    listRooms: async (names) => (await rooms.listRooms([...names])).map(toRoom),
+    listParticipants: async (room) => entriesFrom(await rooms.listParticipants(room)),
+    getParticipant: (room, identity) => rooms.getParticipant(room, identity),
+    removeParticipant: (room, identity) => rooms.removeParticipant(room, identity),
+    listDispatch: (room) => dispatch.listDispatch(room),
+  };
+}
+
+function callByTwirp(
+  twirp: TwirpClient,
+  authorize: (grant: VideoGrant) => Promise<AuthHeader>,
+): FrequentCalls {
+  const toAdmin = (room: string): Promise<AuthHeader> => authorize({ roomAdmin: true, room });
+  return {
+    listRooms: async (names) => twirp.listRooms(await authorize({ roomList: true }), names),
+    listParticipants: async (room) => twirp.listParticipants(await toAdmin(room), room),
+    getParticipant: async (room, identity) => twirp.getParticipant(await toAdmin(room), room, identity),
+    removeParticipant: async (room, identity) => twirp.removeParticipant(await toAdmin(room), room, identity),
+    listDispatch: async (room) => twirp.listDispatch(await toAdmin(room), room),
   };
 }
 
@@ -157,7 +169,7 @@ function requestTimeoutSeconds(durationMs: number): number {
 }
 
 /*
- * The calls that are made for every room or block, or return all rooms, in protobuf, the other encoding of Twirp
+ * The frequent calls in protobuf, the other encoding of Twirp
  * (https://twitchtv.github.io/twirp/docs/spec_v7.html). The SDK uses JSON, which takes the media server three times as long
  * to write and us twice as long to read. It also uses fetch, which needs four times the processor time of undici's own
  * requests.

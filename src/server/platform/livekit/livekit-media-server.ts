@@ -116,7 +116,7 @@ type RoomMethods =
   | 'sendData';
 
 function roomMethods(
-  { rooms, listRooms, dispatch }: LivekitClients,
+  { rooms, listRooms, listDispatch }: LivekitClients,
   caller: Caller,
 ): Pick<MediaServer, RoomMethods> {
   const roomNotFound = { notFound: 'room-not-found' } as const;
@@ -141,7 +141,7 @@ function roomMethods(
       }),
     deleteRoom: (room) => caller('deleteRoom', roomNotFound, () => rooms.deleteRoom(room)),
     // listDispatch is the only request about a room that the room's process responds to without changing anything.
-    isRoomServed: (room) => caller('isRoomServed', {}, () => getsResponse(dispatch.listDispatch(room))),
+    isRoomServed: (room) => caller('isRoomServed', {}, () => getsResponse(listDispatch(room))),
     updateRoomMetadata: (room, metadata) =>
       caller('updateRoomMetadata', roomNotFound, async () =>
         toRoom(await rooms.updateRoomMetadata(room, metadata)),
