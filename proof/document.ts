@@ -111,20 +111,25 @@ ${markdownTable(['experiment', 'figure', 'measured', 'goal'], rows)}
 function formatResults(result: RecordedResult): string {
   const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
   const { grouped, single } = groupFigures(figuresWithSpread(result));
-  const zeros = single.filter(isZeroAsClaimed);
-  const shown = zeros.length < MIN_ZEROS ? single : single.filter((figure) => !zeros.includes(figure));
+  const { zeros, shown } = splitZeros(single);
   const tables = [...grouped, ...(shown.length === 0 ? [] : [toTable({ ...result, figures: shown })])];
   const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
   return `${['**Results.**', ...(notes ?? [])].join(' ')}
 
 ${tables.map(({ head, rows }) => markdownTable(head, rows)).join('\n\n')}
-${zeros.length < MIN_ZEROS ? '' : `\n${listZeros(zeros)}\n`}
+${zeros.length === 0 ? '' : `\n${listZeros(zeros)}\n`}
 Last run: ${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}.
 ${earlierRuns(result)}`;
 }
 
-/** So many figures that are 0, as claimed, are a sentence instead of rows. */
+/** So many figures that are 0, as claimed, are a short list instead of rows. */
 const MIN_ZEROS = 4;
+
+function splitZeros(figures: Figures): { readonly zeros: Figures; readonly shown: Figures } {
+  const zeros = figures.filter(isZeroAsClaimed);
+  if (zeros.length < MIN_ZEROS) return { zeros: [], shown: figures };
+  return { zeros, shown: figures.filter((figure) => !isZeroAsClaimed(figure)) };
+}
 
 function isZeroAsClaimed({ measured, bound, spread = 'none', holds }: Figure): boolean {
   return measured === '0' && bound === '0' && spread === 'none' && holds === true;
@@ -132,9 +137,9 @@ function isZeroAsClaimed({ measured, bound, spread = 'none', holds }: Figure): b
 
 /** The figures of each group are a line that begins with its name. */
 function listZeros(figures: Figures): string {
-  const groups = Map.groupBy(figures, (figure) => toMember(figure)[0]?.group ?? '');
-  const lines = [...groups].map(([group, members]) => {
-    const labels = members.map((figure) => toMember(figure)[0]?.label ?? figure.name).join('; ');
+  const members = figures.map((figure) => toMember(figure)[0] ?? { group: '', label: figure.name });
+  const lines = [...Map.groupBy(members, ({ group }) => group)].map(([group, some]) => {
+    const labels = some.map(({ label }) => label).join('; ');
     return group === '' ? `- ${labels}` : `- ${group}: ${labels}`;
   });
   return ['As claimed, these are 0:', '', ...lines].join('\n');
