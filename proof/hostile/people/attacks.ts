@@ -94,10 +94,14 @@ export async function askToken({ client }: Pick<Scene, 'client'>, room: string, 
   return { url: String(json.url), token: String(json.token) };
 }
 
-/** Somebody who does nothing, so that the room stays open. */
-async function keepOpen(scene: Scene, room: string): Promise<Person> {
-  const { url, token } = await askToken(scene, room, 'keeper');
+async function enter(scene: Scene, room: string, identity: string): Promise<Person> {
+  const { url, token } = await askToken(scene, room, identity);
   return await scene.attackers.join(url, token);
+}
+
+/** Somebody who does nothing, so that the room stays open. */
+function keepOpen(scene: Scene, room: string): Promise<Person> {
+  return enter(scene, room, 'keeper');
 }
 
 /** Resolves to undefined if the join is refused, or if the person is removed meanwhile. */
@@ -165,8 +169,7 @@ async function joinInLoop(scene: Scene, room: string): Promise<Figures> {
 }
 
 async function publishInLoop(scene: Scene, room: string): Promise<Figures> {
-  const { url, token } = await askToken(scene, room, 'publisher');
-  const guest = await scene.attackers.join(url, token);
+  const guest = await enter(scene, room, 'publisher');
   let tracks = 0;
   await repeat(scene, async () => {
     const sid = await guest.publish();
@@ -180,10 +183,7 @@ async function publishInLoop(scene: Scene, room: string): Promise<Figures> {
 async function floodWithData(scene: Scene, room: string): Promise<Figures> {
   const listener = await keepOpen(scene, room);
   const guests = await Promise.all(
-    Array.from({ length: LANES }, async (_, lane) => {
-      const { url, token } = await askToken(scene, room, `flooder ${lane}`);
-      return await scene.attackers.join(url, token);
-    }),
+    Array.from({ length: LANES }, (_, lane) => enter(scene, room, `flooder ${lane}`)),
   );
   let sent = 0;
   await repeat(scene, async (lane) => {
