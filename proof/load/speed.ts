@@ -4,13 +4,7 @@ import { RoomServiceClient } from 'livekit-server-sdk';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { PEERS } from '../benches/webhooks/peers.ts';
 import { startReceiver } from '../benches/webhooks/receiver.ts';
-import {
-  INBOUND_PER_SECOND,
-  INBOUND_SECONDS,
-  measureDelivered,
-  measureInbound,
-  tracesTo,
-} from '../benches/webhooks/service.ts';
+import { INBOUND_PER_SECOND, INBOUND_SECONDS, measureInbound } from '../benches/webhooks/service.ts';
 import { type Place, postgresDatabase, sqliteDatabase } from '../benches/webhooks/stage.ts';
 import {
   type Amount,
@@ -63,7 +57,6 @@ const AMOUNTS: Readonly<Record<RunSize, Amount>> = {
   long: WHOLE_AMOUNT,
   short: { rounds: 1, webhooks: 20, events: 500, bareRequests: 500, peerJobs: 0 },
 };
-const THROUGH = { long: { rounds: 3, events: 4_000 }, short: { rounds: 1, events: 200 } } as const;
 const GOALS = { signed: 0.55, bare: 0.4, 'graphile-worker': 1.5, createHmac: 0.83 } as const;
 const INBOUND = { long: INBOUND_SECONDS, short: 1 } as const;
 /** The spread between the rounds of two equal servers is about as large as the missing twentieth. */
@@ -89,7 +82,6 @@ async function measureSpeed(context: ExperimentContext): Promise<Findings> {
     const database = cleanUp(await open());
     figures.push(...(await eventFigures({ database, receiver }, runSize)));
     figures.push(...(await deliveryFigures({ database, receiver }, AMOUNTS[runSize])));
-    figures.push(...(await throughFigures({ database, receiver }, context)));
     report(`${database.name} is measured`);
   }
   return { figures, versions: { SQLite: process.versions.sqlite ?? '' } };
@@ -222,23 +214,6 @@ function peerFigures(peer: keyof typeof PEERS, rates: readonly Rate[]): Figures 
       rates.map(({ signed }, round) => (speeds[round] ?? Number.NaN) / signed),
     ),
     peer === 'graphile-worker' ? goalFigure(name, ahead, GOALS[peer]) : ratioFigure(name, ahead),
-  ]);
-}
-
-/** Deliveries through the whole service, with and without traces, in turns. */
-async function throughFigures(place: Place, { runSize, cleanUp }: ExperimentContext): Promise<Figures> {
-  const collector = cleanUp(await startReceiver());
-  const { rounds, events } = THROUGH[runSize];
-  const [untraced, traced]: [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round += 1) {
-    untraced.push(await measureDelivered(place, events, {}));
-    traced.push(await measureDelivered(place, events, tracesTo(collector)));
-  }
-  const ratios = traced.map((rate, round) => rate / (untraced[round] ?? Number.NaN));
-  return named(`${place.database.name}, the whole service`, [
-    observed('deliveries per second', Math.round(median(untraced))),
-    observed('with traces', Math.round(median(traced))),
-    ratioFigure('ratio with traces', ratios),
   ]);
 }
 
