@@ -19,7 +19,7 @@ export function isHeard(said: string, heard: string, atMost: number): boolean {
   return wordErrorRate(said, heard) <= (measuresAccuracy ? atMost : MAX_UNDERSTOOD_RATE);
 }
 
-export type WordErrors = {
+type WordErrors = {
   /** Number of words that were said. */
   readonly words: number;
   /** Minimum number of substitutions, insertions and deletions that turn the spoken words into the recognised ones. */

@@ -3,7 +3,7 @@ import { ICEFALL } from './catalogue.ts';
 /*
  * Resources and error rates of models, so that an operator can choose one before the download. A figure is the published one
  * of its source, or measured by this project when the source is null. Figures that nobody publishes are left out. Most are
- * of the unquantised models and of other machines: `proof/benches/speech/own-recordings.ts` measures the installed one.
+ * of the unquantised models and of other machines.
  */
 
 export type ModelSpeed = {
