@@ -134,11 +134,7 @@ async function openPeers(
   return peers;
 }
 
-export async function deliver(
-  stage: WebhookStage,
-  webhooks: readonly string[],
-  events: number,
-): Promise<number> {
+async function deliver(stage: WebhookStage, webhooks: readonly string[], events: number): Promise<number> {
   const startedAt = performance.now();
   for (let appended = 0; appended < events; appended += MAX_EVENTS_PER_COMMIT) {
     await stage.append(Math.min(MAX_EVENTS_PER_COMMIT, events - appended));
