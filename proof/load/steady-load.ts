@@ -9,7 +9,7 @@ import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
 import { atMost, exactly, type Figures, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import { coreShare, growthFigures, type Sample, sampleProcess } from '../support/process-figures.ts';
-import { mediaServerSettings, type SignedClient, startService } from '../support/signed-client.ts';
+import { mediaServerSettings, startService } from '../support/signed-client.ts';
 import { percentile, round } from '../support/statistics.ts';
 
 const SEED = 20_261_125;
@@ -20,17 +20,13 @@ const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
 const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
 const LOAD_SECONDS = { long: 1_800, short: 6 } as const;
 const IDLE_SECONDS = { long: 60, short: 0 } as const;
-/** Node records the time between two runs of this timer. */
-const TIMER_MS = 10;
+
 export const steadyLoad: Experiment = { name: 'steady-load', run: loadSteadily };
 
 async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = cleanUp(await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret }));
-  const service = {
-    environment: { ...mediaServerSettings(livekit), METRICS: 'signed' },
-    connections: CALLERS,
-  };
+  const service = { environment: mediaServerSettings(livekit), connections: CALLERS };
   const { fleet, instance, client } = await startService({ cleanUp }, service);
   const observer = cleanUp(await startDeliveryObserver({ fleet, instance, webhooks: 1 }));
   const callers: CallersOptions = {
@@ -41,12 +37,9 @@ async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Pr
   const full = await callFor(CAPACITY_SECONDS[runSize], callers);
   const capacity = full.requests / CAPACITY_SECONDS[runSize];
   report(`capacity ${capacity.toFixed(0)} requests/s`);
-  // Each reading begins a new measurement.
-  await readLag(client);
   const { ledger, samples } = await watched(instance, () =>
     callFor(LOAD_SECONDS[runSize], { ...callers, turn: paced(capacity * SHARE) }),
   );
-  const lag = await readLag(client);
   for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) report(failure);
   const idle = runSize === 'long' ? await idleFigures(instance) : [];
   return {
@@ -54,7 +47,6 @@ async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Pr
       observed('capacity', Math.round(capacity), ' requests/s'),
       observed('minutes of load', LOAD_SECONDS[runSize] / 60),
       ...loadFigures(ledger, LOAD_SECONDS[runSize]),
-      ...lag,
       ...(runSize === 'long' ? growthFigures(samples, CALLERS) : []),
       observed('deliveries under load', observer.tally().distinct),
       exactly('deliveries with a wrong signature', observer.tally().wrongSignatures, 0),
@@ -95,10 +87,7 @@ async function watched(
   }
 }
 
-function loadFigures(
-  { requests, failures, wrongSuccesses, timesMs, timesMsByOperation }: Ledger,
-  seconds: number,
-): Figures {
+function loadFigures({ requests, failures, wrongSuccesses, timesMs }: Ledger, seconds: number): Figures {
   return [
     observed('requests', requests),
     observed('requests per second', Math.round(requests / seconds)),
@@ -107,27 +96,7 @@ function loadFigures(
     observed('duration of a request, median', percentile(timesMs, 0.5), ' ms'),
     observed('duration of a request, p99', percentile(timesMs, 0.99), ' ms'),
     observed('duration of a request, maximum', percentile(timesMs, 1), ' ms'),
-    ...byName(timesMsByOperation).flatMap(([operation, times]) => [
-      observed(`${operation}: requests`, times.length),
-      observed(`${operation}: median duration`, percentile(times, 0.5), ' ms'),
-      observed(`${operation}: p99 of the duration`, percentile(times, 0.99), ' ms'),
-      observed(`${operation}: maximum duration`, percentile(times, 1), ' ms'),
-    ]),
   ];
-}
-
-function byName<Value>(values: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
-  return [...values].toSorted(([one], [other]) => one.localeCompare(other));
-}
-
-/** How late a timer ran in the process of the service since the last reading, by its own metrics. */
-async function readLag(client: SignedClient): Promise<Figures> {
-  const { text } = await client.call('GET', '/metrics');
-  const shares = { median: 'p50', p99: 'p99', maximum: 'max' };
-  return Object.entries(shares).map(([name, share]) => {
-    const seconds = new RegExp(`^nodejs_eventloop_lag_${share}_seconds (\\S+)`, 'm').exec(text)?.[1];
-    return observed(`event-loop lag, ${name}`, Math.max(0, 1000 * Number(seconds) - TIMER_MS), ' ms');
-  });
 }
 
 async function idleFigures({ pid }: FleetInstance): Promise<Figures> {

@@ -120,13 +120,13 @@ export type CallersOptions = {
 
 /** Runs callers until the signal. The seed picks their operations. Resolves when the last caller has ended. */
 export async function callUntil(signal: AbortSignal, options: CallersOptions): Promise<Ledger> {
-  const ledger = new RunningLedger();
+  const ledger: Ledger = { requests: 0, failures: [], wrongSuccesses: [], reported: [], timesMs: [] };
+  const caller = createCaller(ledger, options);
   let count = 0;
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       count += 1;
       const operation = options.random.pick(options.operations ?? OPERATIONS);
-      const caller = createCaller(operation, ledger, options);
       await operation.run(caller, `${options.prefix ?? 'roll'}-${count}`).catch((error: unknown) => {
         if (!(error instanceof WrongSuccess)) throw error;
         ledger.wrongSuccesses.push(`${operation.name}: ${error.message}`);
@@ -139,28 +139,17 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
 }
 
 /** Every request of the run, by its outcome. */
-export type Ledger = Omit<RunningLedger, 'addTime'>;
-
-class RunningLedger {
-  requests = 0;
+export type Ledger = {
+  requests: number;
   /** Requests without a response, or with a status outside 2xx. A correct 404 is not included. */
-  readonly failures: string[] = [];
-  readonly wrongSuccesses: string[] = [];
+  readonly failures: string[];
+  readonly wrongSuccesses: string[];
   /** Rooms whose event was acknowledged with 200. */
-  readonly reported: string[] = [];
-  /** Durations of all requests, and by the name of their operation. */
-  readonly timesMs: number[] = [];
-  readonly timesMsByOperation = new Map<string, number[]>();
+  readonly reported: string[];
+  readonly timesMs: number[];
+};
 
-  addTime(operation: string, ms: number): void {
-    this.timesMs.push(ms);
-    const times = this.timesMsByOperation.get(operation) ?? [];
-    this.timesMsByOperation.set(operation, times);
-    times.push(ms);
-  }
-}
-
-function createCaller(operation: Operation, ledger: RunningLedger, options: CallersOptions): Caller {
+function createCaller(ledger: Ledger, options: CallersOptions): Caller {
   const { outside, inside, mediaSecret } = options;
   const counted = async (name: string, send: () => Promise<ServiceResponse>): Promise<ServiceResponse> => {
     await options.turn?.();
@@ -169,7 +158,7 @@ function createCaller(operation: Operation, ledger: RunningLedger, options: Call
     const response = await send().catch(
       (error: unknown): ServiceResponse => ({ status: 0, text: String(error), json: {} }),
     );
-    ledger.addTime(operation.name, performance.now() - startedAt);
+    ledger.timesMs.push(performance.now() - startedAt);
     const isFine = (response.status >= 200 && response.status < 300) || response.status === 404;
     if (!isFine) ledger.failures.push(`${name}: ${response.status} ${response.text.slice(0, 200)}`);
     return response;
