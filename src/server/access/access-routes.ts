@@ -51,7 +51,6 @@ export function keyRoutes(deps: KeyRouteDeps): readonly Route[] {
       summary: 'List the API keys',
       description:
         'Lists keys without their secrets. Revoked and expired keys are listed for as long as audit entries are kept.',
-      security: 'signed',
       scopes: 'root',
       query: KeyListQuery,
       success: { 200: { description: 'The keys', schema: KeyListSchema } },
@@ -64,7 +63,6 @@ export function keyRoutes(deps: KeyRouteDeps): readonly Route[] {
       operationId: 'getOwnKey',
       tag: 'keys',
       summary: 'Show the key that signed this request, and what it may do',
-      security: 'signed',
       scopes: 'any',
       ofRooms: 'filtered',
       success: { 200: { description: 'The key of this request', schema: OwnKeySchema } },
@@ -77,7 +75,6 @@ export function keyRoutes(deps: KeyRouteDeps): readonly Route[] {
       operationId: 'getKey',
       tag: 'keys',
       summary: 'Read one API key',
-      security: 'signed',
       scopes: 'root',
       params: KeyParams,
       success: { 200: { description: 'The key, without its secret', schema: KeySchema } },
@@ -97,7 +94,6 @@ function creationRoute(deps: KeyDeps): Route {
     summary: 'Create an API key',
     description:
       'Callers send its id as X-Api-Key and sign with its secret. Only this response has the secret.',
-    security: 'signed',
     scopes: 'root',
     body: KeyCreateSchema,
     success: { 201: { description: 'The key, with its secret', schema: KeySchema } },
@@ -119,7 +115,6 @@ function revocationRoute(deps: KeyDeps): Route {
     summary: 'Revoke an API key',
     description:
       'This instance refuses the key at once, the others within 5 s. The key stays in the list, without its secret.',
-    security: 'signed',
     scopes: 'root',
     params: KeyParams,
     success: { 204: { description: 'The key is revoked' } },
@@ -295,7 +290,6 @@ export function auditRoutes(deps: AuditDeps): readonly Route[] {
       summary: 'List who changed what',
       description:
         'Lists every request with a valid signature that changed something or tried to, refused ones too. Requests for tokens are not listed, unless the API key lacked the scope. Entries have no bodies. Failed reads and tokens are found by their `requestId` for an hour.',
-      security: 'signed',
       scopes: ['admin'],
       ofRooms: 'filtered',
       query: AuditListQuery,

@@ -26,7 +26,6 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
       summary: 'List the stored events in order',
       description:
         'Oldest first, or newest first with `order=newest`. If you continue with nextCursor, you miss no event. From the oldest on, it works after the last event too: with `wait`, the response comes as soon as there is a new one.',
-      security: 'signed',
       scopes: ['read', 'webhooks'],
       ofRooms: 'filtered',
       query: EventListQuery,

@@ -99,7 +99,6 @@ export function selfCheckRoutes(deps: SelfCheckDeps): readonly Route[] {
       summary: 'Check the systems behind the service, as rtc doctor does',
       description:
         'Writes a small file where recordings go, reads it back, fetches it by its pre-signed URL and deletes it. A fault is a result, not an error.',
-      security: 'signed',
       scopes: ['admin'],
       success: { 200: { description: 'What was found', schema: SelfCheckListSchema } },
       errors: [],

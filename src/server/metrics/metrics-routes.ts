@@ -20,7 +20,6 @@ export function metricsRoutes(deps: MetricsDeps): readonly Route[] {
       summary: 'Prometheus metrics of this instance',
       description:
         'Requests must be signed, because metrics are not public. METRICS=host:port serves them unsigned on a separate port.',
-      security: 'signed',
       scopes: ['read'],
       success: {
         200: {

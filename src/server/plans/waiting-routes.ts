@@ -9,15 +9,13 @@ import {
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import { admitAll, admitPerson, denyPerson, listWaiting, type WaitingDeps } from './waiting.ts';
 
-const ROUTE = { tag: 'participants', security: 'signed' } as const;
-
-const DECISION = { ...ROUTE, method: 'POST', scopes: ['rooms'] } as const;
+const DECISION = { tag: 'participants', method: 'POST', scopes: ['rooms'] } as const;
 
 /** People who wait until they are admitted to a room with a lobby. */
 export function waitingRoutes(deps: WaitingDeps): readonly Route[] {
   return [
     defineRoute({
-      ...ROUTE,
+      tag: 'participants',
       method: 'GET',
       path: '/v1/rooms/:roomId/waiting',
       operationId: 'listWaiting',

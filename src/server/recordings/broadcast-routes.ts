@@ -45,7 +45,6 @@ function startRoute(deps: BroadcastDeps): Route {
     summary: 'Broadcast a room to other servers, as HLS, or both',
     description:
       'A room has one broadcast at a time, beside its recording. A second start returns the running broadcast, which keeps its options.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     body: BroadcastSettingsSchema,
@@ -70,7 +69,6 @@ function changeRoute(deps: BroadcastDeps): Route {
     tag: 'broadcasts',
     summary: 'Add URLs to a running broadcast, and remove some',
     description: 'The others go on without a break. What the recorder refuses leaves no trace.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     body: BroadcastChangeSchema,
@@ -91,7 +89,6 @@ function stopRoute(deps: BroadcastDeps): Route {
     tag: 'broadcasts',
     summary: 'Stop the broadcast of a room',
     description: 'HLS is complete some seconds later: the event broadcast_ended tells it.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     success: { 200: { description: 'The broadcast was stopped', schema: BroadcastStopSchema } },
@@ -118,7 +115,6 @@ function statusRoute(deps: BroadcastDeps): Route {
     summary: 'Show whether a room is being broadcast, and the state of each URL',
     description:
       'Afterwards it shows how the last broadcast of the room ended. An open room that was never broadcast is not an error. LiveKit reports no bit rate.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     params: RoomParams,
     success: { 200: { description: 'Whether the room is being broadcast', schema: BroadcastStatusSchema } },
@@ -137,7 +133,6 @@ function storedRoutes(deps: BroadcastDeps): readonly Route[] {
       summary: 'List broadcasts, newest first',
       description:
         'A page may be shorter than its limit and still not be the last one: continue while there is a nextCursor.',
-      security: 'signed',
       scopes: ['read', 'recordings'],
       ofRooms: 'filtered',
       query: BroadcastListQuery,
@@ -155,7 +150,6 @@ function storedRoutes(deps: BroadcastDeps): readonly Route[] {
       tag: 'broadcasts',
       summary: 'Delete a broadcast and its HLS',
       description: 'If the HLS cannot be deleted, the broadcast stays. It is no error if it is already gone.',
-      security: 'signed',
       scopes: ['recordings'],
       params: BroadcastParams,
       success: { 204: { description: 'The broadcast and its HLS are deleted' } },

@@ -49,7 +49,6 @@ function listRoute(deps: RecordingLibraryDeps): Route {
     summary: 'List recordings, newest first',
     description:
       'A page may be shorter than its limit and still not be the last one: continue while there is a nextCursor.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     ofRooms: 'filtered',
     query: RecordingListQuery,
@@ -70,7 +69,6 @@ function getRoute(deps: RecordingLibraryDeps): Route {
     tag: 'recordings',
     summary: 'Show one recording',
     description: 'Works while it is recording and afterwards, until it is deleted.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     params: RecordingParams,
     success: { 200: { description: 'The recording', schema: RecordingSchema } },
@@ -88,7 +86,6 @@ function downloadRoute(deps: RecordingLibraryDeps): Route {
     summary: 'Download the file of a recording',
     description:
       'If recordings are in a bucket, redirects to a pre-signed URL, which is valid for five minutes: follow it without the signature headers. Otherwise returns the file, or one range of it.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     params: RecordingParams,
     success: DOWNLOADS,
@@ -106,7 +103,6 @@ function deleteRoute(deps: RecordingLibraryDeps): Route {
     summary: 'Delete a recording and its file',
     description:
       'If the file cannot be deleted, the recording stays. It is no error if the file is already gone.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RecordingParams,
     success: { 204: { description: 'The recording and its file are deleted' } },

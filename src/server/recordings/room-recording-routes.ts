@@ -32,7 +32,6 @@ function startRoute(deps: RecordingDeps): Route {
     summary: 'Record a room to an MP4 file',
     description:
       'A room has one recording at a time, even with concurrent starts. A second start returns the running recording, which keeps its options. The body is optional.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     body: RecordingSettingsSchema,
@@ -58,7 +57,6 @@ function stopRoute(deps: RecordingDeps): Route {
     summary: 'Stop the recording of a room',
     description:
       'The file is complete some seconds later: the event egress_ended has a link to it. A recording that never received media ends as aborted, without a file.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     success: { 200: { description: 'The recording was stopped', schema: RecordingStopSchema } },
@@ -75,7 +73,6 @@ function statusRoute(deps: RecordingDeps): Route {
     tag: 'recordings',
     summary: 'Show whether a room is being recorded',
     description: 'An open room that is not being recorded is not an error.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     params: RoomParams,
     success: { 200: { description: 'Whether the room is being recorded', schema: RecordingStatusSchema } },

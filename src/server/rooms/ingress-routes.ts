@@ -37,7 +37,6 @@ function createRoute(deps: IngressDeps): Route {
     summary: 'Create an endpoint to which an encoder streams',
     description:
       'The room does not have to exist yet: the stream creates it. Keep the `streamKey` secret: everybody who has it can stream.',
-    security: 'signed',
     scopes: ['ingress'],
     params: RoomParams,
     body: IngressCreateSchema,
@@ -60,7 +59,6 @@ function listRoute(deps: IngressDeps): Route {
     summary: 'List the ingress endpoints of a room',
     description:
       'By id. Includes the stream keys: everybody who has one can stream. The room does not have to be open.',
-    security: 'signed',
     scopes: ['ingress'],
     params: RoomParams,
     query: IngressListQuery,
@@ -81,7 +79,6 @@ function listAllRoute(deps: IngressDeps): Route {
     tag: 'ingress',
     summary: 'List the ingress endpoints of all rooms',
     description: 'By id. Includes the stream keys: everybody who has one can stream.',
-    security: 'signed',
     scopes: ['ingress'],
     ofRooms: 'filtered',
     query: IngressListQuery,
@@ -102,7 +99,6 @@ function deleteRoute(deps: IngressDeps): Route {
     tag: 'ingress',
     summary: 'Delete an ingress endpoint of a room',
     description: 'The ingress must belong to the room in the path.',
-    security: 'signed',
     scopes: ['ingress'],
     params: IngressParams,
     success: { 204: { description: 'The ingress is deleted, and its stream ends' } },

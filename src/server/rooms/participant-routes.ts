@@ -51,7 +51,6 @@ function listRoute(deps: ParticipantDeps): Route {
     summary: 'List the participants of a room',
     description:
       'By identity. Recorders and hidden agents are not listed; other agents are. Without `limit`, everyone at once, which takes long for rooms with hundreds of people.',
-    security: 'signed',
     scopes: ['read', 'rooms'],
     params: RoomParams,
     query: ParticipantListQuery,
@@ -73,7 +72,6 @@ function updateRoute(deps: ParticipantDeps): Route {
     summary: "Change a participant's name, metadata, attributes or role",
     description:
       'Everyone in the room sees the change at once. A role changes what the participant may publish, receive and send, ends tracks that it may no longer publish, and is kept when its client reconnects. It lasts until the participant leaves: a token that you issue later has the role that you ask for. LiveKit grants room administration, which a host has, by token only: this request neither grants nor revokes it.',
-    security: 'signed',
     scopes: ['rooms'],
     params: ParticipantParams,
     body: ParticipantPatchSchema,
@@ -98,7 +96,6 @@ function removeRoute(deps: ParticipantRouteDeps): Route {
     summary: 'Disconnect a participant',
     description:
       'Without `block`, the participant can come back with a token that is still valid. With `block`, the identity is kept out of every room of this name: it gets no token (403 `participant-blocked`), and if it joins with an older token, it is removed as soon as the media server reports the join. You can block an identity that is not in the room, and a room that is not open. The block is stored before the removal, and stays when the removal fails; a further one replaces it.',
-    security: 'signed',
     scopes: ['rooms'],
     params: ParticipantParams,
     query: RemoveParticipantQuery,
@@ -137,7 +134,6 @@ function muteRoute(deps: ParticipantDeps): Route {
     summary: 'Mute or unmute a track of a participant',
     description:
       'The participant can unmute itself. Unmuting is refused with 409 unless the media server is configured to allow it.',
-    security: 'signed',
     scopes: ['rooms'],
     params: ParticipantParams,
     body: MuteSchema,
@@ -161,7 +157,6 @@ function muteRoomRoute(deps: ParticipantDeps): Route {
     summary: 'Mute everybody in a room',
     description:
       'Mutes the tracks that are published now. Participants can unmute themselves, and publish new tracks. One request mutes at most 1,000 tracks: repeat it when the response has `mutedTruncated`. After an error, some tracks are muted: repeat the request.',
-    security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
     body: RoomMuteSchema,
@@ -183,7 +178,6 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
       summary: 'List the blocked identities of a room',
       description:
         'Ordered by identity. The room does not have to be open. Blocks that have ended are not listed.',
-      security: 'signed',
       scopes: ['read', 'rooms'],
       params: RoomParams,
       query: BlockListQuery,
@@ -206,7 +200,6 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
       tag: 'participants',
       summary: 'Let an identity into the room again',
       description: 'The identity gets tokens again, and can join with one that is still valid.',
-      security: 'signed',
       scopes: ['rooms'],
       params: BlockParams,
       success: { 204: { description: 'The identity is no longer blocked' } },
@@ -227,7 +220,6 @@ function blocksOfRoomsRoute(deps: BlockDeps): Route {
     tag: 'participants',
     summary: 'List the blocked identities of all rooms',
     description: 'Ordered by room and identity. Blocks that have ended are not listed.',
-    security: 'signed',
     scopes: ['read', 'rooms'],
     ofRooms: 'filtered',
     query: BlockListQuery,

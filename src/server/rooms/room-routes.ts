@@ -70,7 +70,6 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     summary: 'Create a room, or get the existing one',
     description:
       'An open room keeps its settings, except for the metadata; X-Room-Ignored lists the settings that it keeps. A room that is kept closed is open again. Tokens that are issued from now on carry the settings, with metadata of up to 2 KiB, so that a join that opens the room again after its end gives them to it.',
-    security: 'signed',
     scopes: ['rooms'],
     ofRooms: 'filtered',
     body: RoomCreateSchema,
@@ -111,7 +110,6 @@ function listRoute(deps: RoomRouteDeps): Route {
     summary: 'List the open rooms',
     description:
       'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. Without `limit`, all rooms at once. That list is up to a second old. A page reads its own rooms; one that opened appears a second after the media server has reported it, or within ten seconds. What the same instance of the service created, changed or deleted is in both at once.',
-    security: 'signed',
     scopes: ['read', 'rooms'],
     ofRooms: 'filtered',
     query: RoomListQuery,
@@ -138,7 +136,6 @@ function getRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'Read a room',
     description: "Returns the media server's own object. A room that is not open is 404.",
-    security: 'signed',
     scopes: ['read', 'rooms'],
     params: RoomParams,
     success: { 200: { description: 'The room', schema: RoomSchema } },
@@ -159,7 +156,6 @@ function updateRoute(deps: RoomRouteDeps): Route {
     summary: 'Change the metadata of an open room',
     description:
       'Clients in the room receive the new metadata at once. Other settings cannot change while a room is open.',
-    security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
     body: RoomPatchSchema,
@@ -183,7 +179,6 @@ function sendRoute(deps: ParticipantDeps): Route {
     summary: 'Send data to clients in a room',
     description:
       "Clients receive it as LiveKit's event `dataReceived`, without a participant. Identities that are not in the room are skipped; if none of them is there, nothing is sent (404).",
-    security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
     body: RoomDataSchema,
@@ -202,7 +197,6 @@ function deleteRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     summary: 'Close a room and disconnect everyone in it',
     description:
       'Clients learn that the room was closed. Its recording and its transcription are stopped, also a recording whose recorder has not joined yet. Whoever has a token can open the room again by joining it, unless `reopen` or `until` keeps it closed: then nobody gets a token, and who joins with an older one is removed at once. Such a room does not have to be open.',
-    security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
     query: RoomDeleteQuery,
@@ -225,7 +219,6 @@ function listClosedRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'List the rooms that are kept closed',
     description: 'Ordered by name. POST /v1/rooms opens a room again.',
-    security: 'signed',
     scopes: ['read', 'rooms'],
     ofRooms: 'filtered',
     query: ClosedRoomListQuery,

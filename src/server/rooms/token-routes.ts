@@ -35,7 +35,6 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       tag: 'tokens',
       summary,
       description,
-      security: 'signed',
       scopes: ['tokens', 'rooms'],
       ofRooms: 'filtered',
       body: TokenRequestSchema,

@@ -48,7 +48,6 @@ function listRoute(deps: SessionDeps): Route {
     summary: 'List sessions of rooms, newest first',
     description:
       'Lists ended and open rooms; the figures of open rooms are those of this moment. They are computed from stored events, including those that the media server could not deliver.',
-    security: 'signed',
     scopes: ['read'],
     ofRooms: 'filtered',
     query: SessionListQuery,
@@ -75,7 +74,6 @@ function detailRoute(deps: SessionDeps): Route {
     tag: 'sessions',
     summary: 'Show a session: its participants, recordings and transcriptions',
     description: 'Works while the room is open, and for SESSION_RETENTION after its end.',
-    security: 'signed',
     scopes: ['read'],
     params: SessionParams,
     success: { 200: { description: 'The session', schema: SessionDetailSchema } },
@@ -93,7 +91,6 @@ function participantsRoute(deps: SessionDeps): Route {
     summary: 'List the participants of a session, and when they were there',
     description:
       'Lists them in the order in which they joined. Somebody who joined several times is listed several times. Recorders and agents are not listed.',
-    security: 'signed',
     scopes: ['read'],
     params: SessionParams,
     query: SessionParticipantListQuery,

@@ -53,7 +53,6 @@ function startRoute(deps: TranscriptionDeps): Route {
     summary: 'Transcribe a room live',
     description:
       'Needs a running stt-live worker. A room has one transcription at a time: while one is active, a further start returns it unchanged.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     body: LiveStartSchema,
@@ -84,7 +83,6 @@ function stopRoute(deps: TranscriptionDeps): Route {
     summary: 'Stop transcribing a room',
     description:
       'The segments so far are kept, and no further ones are added. The end of a room stops it too.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     success: { 200: { description: 'The transcription is stopped', schema: LiveStoppedSchema } },
@@ -102,7 +100,6 @@ function readRoute(deps: TranscriptionDeps): Route {
     summary: 'Read the live transcription of a room',
     description:
       'Returns the active transcription, or the last one, also after the room has ended. If you continue with nextCursor, you miss no segment. With `wait`, the response comes as soon as a segment is stored.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     params: RoomParams,
     query: LiveTranscriptionQuery,
@@ -132,7 +129,6 @@ function listRoute(deps: TranscriptionDeps): Route {
     tag: 'transcription',
     summary: 'List the live transcriptions of all rooms',
     description: 'The newest first, active or not, without their segments.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     ofRooms: 'filtered',
     query: LiveListQuery,
@@ -170,7 +166,6 @@ function speakersRoute(deps: TranscriptionDeps): Route {
     tag: 'transcription',
     summary: 'Name the speakers of a room',
     description: 'Changes the active transcription, or the last one, including its existing segments.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
     body: SpeakerUpdateSchema,

@@ -65,7 +65,6 @@ function queueRoute(deps: TranscriptionsDeps): Route {
     summary: 'Transcribe a recording after the call',
     description:
       'Needs a running stt-post worker. A recording has one transcription per language: an existing one is returned, unless it failed.',
-    security: 'signed',
     scopes: ['recordings'],
     params: RecordingParams,
     body: PostQueueSchema,
@@ -97,7 +96,6 @@ function listRoute(deps: TranscriptionsDeps): Route {
     summary: 'List the transcriptions of recordings',
     description:
       'The newest first. The live transcription of a room is read at the room. To search the transcripts, use GET /v1/transcriptions/search.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     ofRooms: 'filtered',
     query: TranscriptionListQuery,
@@ -124,7 +122,6 @@ function searchRoute(deps: SearchingDeps): Route {
     summary: 'Search all transcripts',
     description:
       'Returns the segments of live transcriptions and of recordings that contain all of the words, the newest first. A page may have fewer segments than `limit`, even none, while `nextCursor` is not null: the search has used its time, and the cursor goes on from there. Each instance runs two searches at once, lets eight wait, and answers others with 503 and Retry-After.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     ofRooms: 'filtered',
     query: TranscriptSearchQuery,
@@ -146,7 +143,6 @@ function readRoute(deps: TranscriptionsDeps): Route {
     summary: 'Read a transcription with its segments',
     description:
       'Returns a post-call transcription, or a live one in the same form as at its room. With `limit`, pages: continue with nextCursor, of a live transcription until there are no more segments. A text format has the cursor in the header X-Next-Cursor while there may be more.',
-    security: 'signed',
     scopes: ['read', 'recordings'],
     params: TranscriptionParams,
     query: TranscriptionQuery,
@@ -172,7 +168,6 @@ function speakersRoute(deps: TranscriptionsDeps): Route {
     tag: 'transcription',
     summary: 'Name the speakers of a transcription',
     description: 'Changes a post-call or a live transcription, including its existing segments.',
-    security: 'signed',
     scopes: ['recordings'],
     params: TranscriptionParams,
     body: SpeakerUpdateSchema,
@@ -193,7 +188,6 @@ function deleteRoute(deps: TranscriptionsDeps): Route {
     tag: 'transcription',
     summary: 'Delete a transcription with all its segments',
     description: 'Stop a live transcription first. A worker that is transcribing the recording stops.',
-    security: 'signed',
     scopes: ['recordings'],
     params: TranscriptionParams,
     success: { 204: { description: 'The transcription is deleted' } },
@@ -290,7 +284,6 @@ function readInstant(text: string | undefined): number | undefined {
 const ROUTE = {
   path: '/v1/rooms/:roomId/vocabulary',
   tag: 'transcription',
-  security: 'signed',
   params: RoomParams,
   errors: ['storage-unavailable'],
 } as const;

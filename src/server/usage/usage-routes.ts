@@ -37,7 +37,6 @@ export function usageRoutes(deps: UsageDeps): readonly Route[] {
       summary: 'Add up minutes and bytes by day, month, room, prefix or key',
       description:
         'Adds up exact times by days in UTC. Rooms that are open count until `asOf`; recordings, transcriptions and broadcasts count when they have ended. Usage is kept for USAGE_RETENTION, also when sessions, recordings and people are deleted.',
-      security: 'signed',
       scopes: ['read'],
       ofRooms: 'filtered',
       query: UsageQuery,

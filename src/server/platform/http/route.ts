@@ -86,16 +86,18 @@ type LargeBodies = {
   readonly allowLargeBody: (headers: IncomingHttpHeaders) => Promise<boolean>;
 };
 
+type SignedAccess = {
+  readonly security: 'signed';
+  readonly scopes: RouteScopes;
+  /**
+   * How a key for a part of the rooms may call the route. `filtered`: the handler looks at the caller's rooms itself.
+   * Without it, the key may call a route whose path names one of its rooms, or what belongs to one. Others refuse it.
+   */
+  readonly ofRooms?: 'filtered';
+};
+
 type Access =
-  | {
-      readonly security: 'signed';
-      readonly scopes: RouteScopes;
-      /**
-       * How a key for a part of the rooms may call the route. `filtered`: the handler looks at the caller's rooms itself.
-       * Without it, the key may call a route whose path names one of its rooms, or what belongs to one. Others refuse it.
-       */
-      readonly ofRooms?: 'filtered';
-    }
+  | SignedAccess
   | {
       readonly security: Exclude<Security, 'signed'>;
       readonly scopes?: undefined;
@@ -143,7 +145,7 @@ type TypedRoute<
   Q extends TSchema | undefined,
   B extends TSchema | undefined,
 > = Omit<RouteParts, 'params' | 'query' | 'body' | 'handle'> &
-  Access & {
+  (Access | Omit<SignedAccess, 'security'>) & {
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
@@ -152,13 +154,16 @@ type TypedRoute<
     ) => Promise<RouteResponse> | RouteResponse;
   };
 
-/** Derives the type of the handler's input from the route's schemas, which validate it. */
+/**
+ * Derives the type of the handler's input from the route's schemas, which validate it. A route that names no `security` is
+ * signed.
+ */
 export function defineRoute<
   P extends TSchema | undefined = undefined,
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(route: TypedRoute<P, Q, B>): Route {
-  return route as unknown as Route;
+  return { security: 'signed', ...route } as unknown as Route;
 }
 
 /**

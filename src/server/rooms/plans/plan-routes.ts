@@ -14,7 +14,6 @@ const DEFAULT_LIMIT = 50;
 const ROUTE = {
   path: '/v1/plans/:planId',
   tag: 'plans',
-  security: 'signed',
   params: PlanParams,
   ofRooms: 'filtered',
 } as const;
@@ -45,7 +44,6 @@ export function planRoutes(deps: PlanDeps): readonly Route[] {
       path: '/v1/plans',
       operationId: 'listPlans',
       tag: 'plans',
-      security: 'signed',
       summary: 'List the plans',
       description: 'Ordered by id.',
       scopes: ['read', 'rooms'],

@@ -37,7 +37,6 @@ export function wordRoutes(deps: WordDeps): readonly Route[] {
       summary: "Delete a participant's words",
       description:
         'Deletes the segments of this identity from every transcription of the room, live and of recordings, and from the search; with `allRooms=true` from those of every room. The room may have ended and the participant may have left. The times at which the participant spoke in recordings are deleted too. Segments of recordings whose speaker is not known stay, and so does the sound: delete the recordings. A transcription that runs goes on storing what is said: stop it first. With `everything=true` a pseudonym replaces identity and name in events, deliveries and sessions, and metadata, blocks, ids in the audit log and names in maps of speakers are deleted. After an error the same request erases the rest.',
-      security: 'signed',
       scopes: ['recordings'],
       params: ParticipantParams,
       query: ForgetWordsQuery,
