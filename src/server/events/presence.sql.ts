@@ -60,9 +60,7 @@ export function createPresenceStore(connection: Connection): PresenceStore {
   };
 }
 
-function createRoomQueries({
-  db,
-}: Connection): Pick<PresenceStore, 'isAnyRoomOpen' | 'saveMetadata' | 'listOpenRooms' | 'listOpened'> {
+function createRoomQueries({ db }: Connection) {
   return {
     isAnyRoomOpen: async () => {
       const open = db.selectFrom('roomSessions').select('sid').where('endedAt', 'is', null).limit(1);
@@ -83,7 +81,7 @@ function createRoomQueries({
       const rows = await newest.orderBy('createdAt', 'desc').limit(limit).execute();
       return rows.map(({ name }) => name);
     },
-  };
+  } satisfies Partial<PresenceStore>;
 }
 
 async function findRoomAt({ db }: Connection, name: string, at: number): Promise<RoomSession | undefined> {
@@ -290,9 +288,7 @@ function deleteRooms(connection: Connection, sids: readonly string[], before: nu
 /** Limits the time for which one deletion makes other writers wait. */
 const ROWS_AT_ONCE = 1000;
 
-type TrackMethods = Pick<PresenceStore, 'findTracks' | 'listPublishedTracks' | 'saveTracks' | 'purgeTracks'>;
-
-function createTrackQueries(connection: Connection): TrackMethods {
+function createTrackQueries(connection: Connection) {
   const { db, dialect } = connection;
   return {
     findTracks: (sids) =>
@@ -312,7 +308,7 @@ function createTrackQueries(connection: Connection): TrackMethods {
         .execute(),
     saveTracks: (tracks) => saveTracks(connection, tracks),
     purgeTracks: (before, limit) => purgeTracks(connection, before, limit),
-  };
+  } satisfies Partial<PresenceStore>;
 }
 
 async function saveTracks({ db, dialect }: Connection, tracks: readonly PublishedTrack[]): Promise<void> {

@@ -9,20 +9,7 @@ import {
   type TranscriptionStore,
 } from './store.ts';
 
-type ClaimMethods = Pick<
-  TranscriptionStore,
-  | 'claimLive'
-  | 'expireLive'
-  | 'renewLive'
-  | 'subtractLoss'
-  | 'resetLosses'
-  | 'claimPost'
-  | 'listPostDue'
-  | 'renew'
-  | 'release'
->;
-
-export function claimMethods(connection: Connection): ClaimMethods {
+export function claimMethods(connection: Connection) {
   const { db } = connection;
   return {
     claimLive: ({ attemptsBelow = MAX_LIVE_LOSSES, ...claim }) =>
@@ -89,7 +76,7 @@ export function claimMethods(connection: Connection): ClaimMethods {
         where id = ${id} and "leaseOwner" = ${owner} and status in ('active', 'processing')`.execute(db);
       connection.changes.note(db, 'transcriptions');
     },
-  };
+  } satisfies Partial<TranscriptionStore>;
 }
 
 /** Locks the rows in the order of their ids, so that two workers that do this at once cannot deadlock. */
@@ -144,14 +131,12 @@ async function claimOpen(
   return rows.map(toTranscription).toSorted((one, other) => (one[order] ?? 0) - (other[order] ?? 0));
 }
 
-type LiveEndMethods = Pick<TranscriptionStore, 'stopLive' | 'failLive'>;
-
-export function liveEndMethods(connection: Connection): LiveEndMethods {
+export function liveEndMethods(connection: Connection) {
   return {
     stopLive: (id, endedAt) => endLive(connection, id, { status: 'stopped', endedAt }),
     failLive: (id, { errorMessage, ...failure }) =>
       endLive(connection, id, { status: 'failed', ...failure, errorMessage: sanitizeText(errorMessage) }),
-  };
+  } satisfies Partial<TranscriptionStore>;
 }
 
 /** A literal, not a parameter: both engines use the partial index only when the query repeats its predicate. */

@@ -35,21 +35,7 @@ const SEGMENT_COLUMNS = [
 
 const WORDED_COLUMNS = [...SEGMENT_COLUMNS, 'words'] as const;
 
-type SegmentMethods = Pick<
-  TranscriptionStore,
-  | 'addSegments'
-  | 'putInterims'
-  | 'listInterims'
-  | 'clearSegments'
-  | 'listSegments'
-  | 'listStored'
-  | 'hasStoredAfter'
-  | 'countSegments'
-  | 'hasTracks'
-  | 'listQualities'
->;
-
-export function segmentMethods(connection: Connection): SegmentMethods {
+export function segmentMethods(connection: Connection) {
   const { db } = connection;
   return {
     addSegments: (id, owner, segments) => addSegments(connection, { id, owner }, segments),
@@ -97,7 +83,7 @@ export function segmentMethods(connection: Connection): SegmentMethods {
       const found = db.selectFrom('segments').select('id').where('transcriptionId', '=', id);
       return (await found.where('trackId', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
     },
-  };
+  } satisfies Partial<TranscriptionStore>;
 }
 
 type Holder = { readonly id: string; readonly owner: string };

@@ -302,9 +302,7 @@ function deleteTranscription(connection: Connection, id: string): Promise<boolea
 /** The rows of workers that died are deleted after this time. */
 const DEAD_WORKER_RETENTION_MS = 3_600_000;
 
-type WorkerMethods = Pick<TranscriptionStore, 'beat' | 'retire' | 'listAlive'>;
-
-function speechWorkerMethods({ db }: Connection): WorkerMethods {
+function speechWorkerMethods({ db }: Connection) {
   return {
     beat: async ({ kind, workerId, languages, failedModels, aliveUntil }) => {
       const lists = { languages: JSON.stringify(languages), failedModels: JSON.stringify(failedModels) };
@@ -334,5 +332,5 @@ function speechWorkerMethods({ db }: Connection): WorkerMethods {
         failedModels: JSON.parse(failedModels) as FailedModel[],
       }));
     },
-  };
+  } satisfies Partial<TranscriptionStore>;
 }

@@ -107,18 +107,7 @@ function logFailure(log: Log | undefined, method: string, failure: ServiceError)
   log?.warn({ method, code: failure.code, detail: failure.message, reason }, 'media server call failed');
 }
 
-type RoomMethods =
-  | 'createRoom'
-  | 'listRooms'
-  | 'deleteRoom'
-  | 'isRoomServed'
-  | 'updateRoomMetadata'
-  | 'sendData';
-
-function roomMethods(
-  { rooms, listRooms, listDispatch }: LivekitClients,
-  caller: Caller,
-): Pick<MediaServer, RoomMethods> {
+function roomMethods({ rooms, listRooms, listDispatch }: LivekitClients, caller: Caller) {
   const roomNotFound = { notFound: 'room-not-found' } as const;
   return {
     createRoom: ({ name, maxParticipants, emptyTimeout, departureTimeout, metadata }) =>
@@ -153,7 +142,7 @@ function roomMethods(
           ...(topic !== undefined && { topic }),
         }),
       ),
-  };
+  } satisfies Partial<MediaServer>;
 }
 
 const DATA_KINDS = { reliable: DataPacket_Kind.RELIABLE, lossy: DataPacket_Kind.LOSSY } as const;
@@ -181,20 +170,10 @@ async function isHeld(call: Promise<unknown>): Promise<boolean> {
 /** A sid that no track has. */
 const NO_TRACK = 'TR_none';
 
-type ParticipantMethods =
-  | 'listParticipants'
-  | 'listParticipantEntries'
-  | 'getParticipant'
-  | 'isParticipantServed'
-  | 'removeParticipant'
-  | 'updateParticipant'
-  | 'muteTrack'
-  | 'unmuteTrack';
-
 function participantMethods(
   { rooms, listParticipants, getParticipant, removeParticipant }: LivekitClients,
   caller: Caller,
-): Pick<MediaServer, ParticipantMethods> {
+) {
   const participantNotFound = { notFound: 'participant-not-found' } as const;
   const trackNotFound = { notFound: 'track-not-found' } as const;
   return {
@@ -219,7 +198,7 @@ function participantMethods(
     muteTrack: (...target) => caller('muteTrack', trackNotFound, () => setMuted(rooms, target, 'muted')),
     unmuteTrack: (...target) =>
       caller('unmuteTrack', trackNotFound, () => setMuted(rooms, target, 'unmuted')),
-  };
+  } satisfies Partial<MediaServer>;
 }
 
 /** Between two of these groups others have their turn: a large room would keep them waiting. */
@@ -255,13 +234,7 @@ function toUpdateOptions({ name, metadata, attributes, permission }: Participant
   };
 }
 
-type EgressMethods = 'startRoomComposite' | 'stopEgress' | 'updateStream' | 'listEgress';
-
-function egressMethods(
-  { egress, egressStart }: LivekitClients,
-  caller: Caller,
-  apiKey: string,
-): Pick<MediaServer, EgressMethods> {
+function egressMethods({ egress, egressStart }: LivekitClients, caller: Caller, apiKey: string) {
   const worker = 'recorder';
   return {
     startRoomComposite: (request) =>
@@ -282,7 +255,7 @@ function egressMethods(
       caller('listEgress', { notFound: 'recording-not-found', worker }, async () =>
         (await egress.listEgress(toListOptions(filter))).map(toEgress),
       ).catch(emptyIfUnknown),
-  };
+  } satisfies Partial<MediaServer>;
 }
 
 function toListOptions(filter: EgressFilter) {
@@ -300,9 +273,7 @@ function emptyIfUnknown(error: unknown): readonly never[] {
 
 const INGRESS_INPUTS = { rtmp: IngressInput.RTMP_INPUT, whip: IngressInput.WHIP_INPUT } as const;
 
-type IngressMethods = 'createIngress' | 'listIngress' | 'deleteIngress';
-
-function ingressMethods({ ingress }: LivekitClients, caller: Caller): Pick<MediaServer, IngressMethods> {
+function ingressMethods({ ingress }: LivekitClients, caller: Caller) {
   const worker = 'ingress service';
   return {
     createIngress: ({ type, room, participantIdentity, participantName }) =>
@@ -319,7 +290,7 @@ function ingressMethods({ ingress }: LivekitClients, caller: Caller): Pick<Media
       caller('deleteIngress', { notFound: 'ingress-not-found', worker }, async () =>
         toIngress(await ingress.deleteIngress(ingressId)),
       ),
-  };
+  } satisfies Partial<MediaServer>;
 }
 
 /** Requests one MP4 file, in the bucket or on the recorder's own file system. */
