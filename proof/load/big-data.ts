@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
-import type { Experiment, ExperimentContext, Findings, RunSize } from '../experiment.ts';
+import type { ExperimentContext, Findings, RunSize } from '../experiment.ts';
 import { atLeast, atMost, type Figure, type Figures, observed } from '../figures.ts';
-import { type Filler, fill, openFiller, type Size } from '../support/fill.ts';
+import { type EngineSettings, locateDatabase, onBothEngines } from '../support/both-engines.ts';
+import { fill, openFiller, type Size } from '../support/fill.ts';
 import { coreShare, sampleProcess } from '../support/process-figures.ts';
-import { createSignedClient, type SignedClient, startDatabase, timeCalls } from '../support/signed-client.ts';
+import { createSignedClient, type SignedClient, timeCalls } from '../support/signed-client.ts';
 import { percentile, round } from '../support/statistics.ts';
 import { startProgram } from './tokens.ts';
 
@@ -25,58 +25,26 @@ const WAIT_SECONDS = 20;
 const PAUSE_MS = 200;
 const LIMIT = 50;
 
-export const bigDataSqlite = bigData('SQLite', async ({ cleanUp }) => {
-  const fleet = cleanUp(await createFleet());
-  return {
-    fleet,
-    environment: {},
-    filler: () => openFiller({ sqlitePath: join(fleet.dataDir, 'rtc.sqlite') }),
-  };
-});
+export const [bigDataSqlite, bigDataPostgres] = onBothEngines('big-data', measure);
 
-export const bigDataPostgres = bigData('PostgreSQL', async ({ cleanUp }) => {
-  const url = await startDatabase({ cleanUp }, { isDurable: true });
-  const fleet = cleanUp(await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }));
-  return { fleet, environment: { DATABASE_URL: url }, filler: () => openFiller({ databaseUrl: url }) };
-});
-
-type ScaleStage = {
-  readonly fleet: Fleet;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly filler: () => Promise<Filler>;
-};
-
-function bigData(
-  engine: 'SQLite' | 'PostgreSQL',
-  prepare: (context: ExperimentContext) => Promise<ScaleStage>,
-): Experiment {
-  return {
-    name: engine === 'SQLite' ? 'big-data-sqlite' : 'big-data-postgres',
-    run: (context) => measure(context, prepare),
-  };
-}
-
-async function measure(
-  context: ExperimentContext,
-  prepare: (context: ExperimentContext) => Promise<ScaleStage>,
-): Promise<Findings> {
+async function measure(context: ExperimentContext, settings: EngineSettings): Promise<Findings> {
   const { runSize, report, cleanUp } = context;
   const size = SIZES[runSize];
-  const stage = await prepare(context);
-  const environment = { ...stage.environment, LIVEKIT_URL: await startMediaServer(context, size.rooms) };
-  const first = await stage.fleet.start(environment);
-  const published = await untilCompared(stage.fleet, first, size.rooms);
+  const LIVEKIT_URL = await startMediaServer(context, size.rooms);
+  const fleet = cleanUp(await createFleet({ ...settings, LIVEKIT_URL }));
+  const first = await fleet.start();
+  const published = await untilCompared(fleet, first, size.rooms);
   report(`${size.rooms} rooms were compared in ${Math.round(published)} ms`);
-  const webhookId = await registerWebhooks(stage.fleet, first, size.webhooks);
+  const webhookId = await registerWebhooks(fleet, first, size.webhooks);
   await first.stop();
-  const filler = await stage.filler();
+  const filler = await openFiller(locateDatabase(fleet, settings));
   await fill(filler, size);
   await filler.close();
   report('the database is filled');
-  const instance = await stage.fleet.start(environment);
+  const instance = await fleet.start();
   // Waits for the comparison that follows a start.
   await delay(runSize === 'long' ? 20_000 : 500);
-  const client = cleanUp(createSignedClient(instance.url, stage.fleet.keys, size.tailers + 1));
+  const client = cleanUp(createSignedClient(instance.url, fleet.keys, size.tailers + 1));
   const pages = await pageFigures(client, webhookId, runSize);
   const readers = await readerFigures(instance, client, runSize);
   return {
