@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import type { Result } from './experiment.ts';
 import type { Figure, Figures } from './figures.ts';
 import { figuresWithSpread, type RecordedResult, type Results } from './results.ts';
 
@@ -109,17 +110,20 @@ ${markdownTable(['experiment', 'figure', 'measured', 'goal'], rows)}
 }
 
 function formatResults(result: RecordedResult): string {
-  const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
   const { grouped, single } = groupFigures(figuresWithSpread(result));
   const { zeros, shown } = splitZeros(single);
   const tables = [...grouped, ...(shown.length === 0 ? [] : [toTable({ ...result, figures: shown })])];
-  const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
-  return `${['**Results.**', ...(notes ?? [])].join(' ')}
+  return `${['**Results.**', ...(result.notes ?? [])].join(' ')}
 
 ${tables.map(({ head, rows }) => markdownTable(head, rows)).join('\n\n')}
 ${zeros.length === 0 ? '' : `\n${listZeros(zeros)}\n`}
-Last run: ${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}.
+Last run: ${describeRun(result)}.
 ${earlierRuns(result)}`;
+}
+
+function describeRun({ endedAt, seconds, commit, node, versions, machine, load }: Result): string {
+  const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
+  return `${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}`;
 }
 
 /** So many figures that are 0, as claimed, are a short list instead of rows. */
@@ -224,19 +228,8 @@ export function printTable(results: readonly RecordedResult[]): void {
     head: ['experiment', ...HEAD],
     rows: results.flatMap((result) => toRows(result).map((row) => [result.experiment, ...row])),
   });
-  const lines = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  for (const line of lines) {
-    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    console.log(cells.join('  ').trimEnd());
-  }
-  for (const { experiment, machine, node, versions, commit, endedAt, seconds, load } of results) {
-    const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
-    console.log(
-      `${experiment}: ${endedAt}, ${seconds} s, commit ${commit}, Node ${node}${others.join('')}; ` +
-        `${machine}; load ${load.join(' to ')}`,
-    );
-  }
+  console.log(markdownTable(head, rows));
+  for (const result of results) console.log(`${result.experiment}: ${describeRun(result)}`);
 }
 
 /** Returns the table of one experiment. A column is left out if it would be empty. */

@@ -81,9 +81,9 @@ export async function runExperiment(
       runSize,
       endedAt: `${new Date().toISOString().slice(0, 16)}Z`,
       seconds: Math.round((performance.now() - startedAt) / 1000),
-      sources: sourceHash(),
+      sources: hashSources(),
       commit: git('rev-parse', '--short', 'HEAD'),
-      machine: machine(),
+      machine: describeMachine(),
       node: process.versions.node,
       load: [before, currentLoad()],
       ...findings,
@@ -115,17 +115,22 @@ export function holds({ figures }: Pick<Result, 'figures'>): boolean {
   return figures.every((figure) => figure.holds !== false);
 }
 
+/** Whether the result is of the present sources and of this machine. */
+export function isCurrent({ sources, machine }: Pick<Result, 'sources' | 'machine'>): boolean {
+  return sources === hashSources() && machine === describeMachine();
+}
+
 /** Returns a hash that changes with the service and with the experiments. Results for another hash may no longer be true. */
-export function sourceHash(): string {
-  const changed = git('status', '--porcelain', '--', 'src', 'proof') === '' ? '' : '+';
-  return `${git('rev-parse', '--short', 'HEAD:src')}${changed}`;
+function hashSources(): string {
+  const changed = git('status', '--porcelain', '--', ':/src', ':/proof', ':!/proof/results.json');
+  return `${git('rev-parse', '--short', 'HEAD:src')}${changed === '' ? '' : '+'}`;
 }
 
 function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
 }
 
-function machine(): string {
+function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   return `${availableParallelism()} cores of ${model}, ${gigabytes} GB, ${process.platform} ${release()}`;

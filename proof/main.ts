@@ -5,18 +5,17 @@
  *   --only NAME   runs this experiment alone, even if its result is known (may be given several times)
  *   --since COMMIT runs again what a change since this commit can have touched, and prints why; with --list it only prints
  *   --short       runs the short run of each, as the tests do, and writes nothing
- *   --again       runs all experiments; without it, those with a result for the current sources are skipped
- *   --times N     runs each experiment N times, so that the table can show a spread
- *   --write       runs nothing and writes the results in .cache/proof into the pages
+ *   --write       runs nothing and writes the pages anew from results.json
  *   --list        prints the names of the experiments
  *
- * An interrupted run can be started again: the result of each finished experiment is in .cache/proof.
+ * An interrupted run can be started again: an experiment with a recorded result of these sources on this machine is skipped,
+ * unless it is named.
  */
 import { parseArgs } from 'node:util';
 import { listDescribed, printTable, readDocument, withResults, writeDocument } from './document.ts';
-import { type Experiment, holds, type Result, runExperiment, sourceHash } from './experiment.ts';
+import { type Experiment, holds, isCurrent, type Result, runExperiment } from './experiment.ts';
 import { experiments } from './experiments.ts';
-import { cachedResult, cacheResult, readResults, recordRun, writeResults } from './results.ts';
+import { readResults, recordRun, writeResults } from './results.ts';
 import { explainChoice, listChanged } from './since.ts';
 
 const { values } = parseArgs({
@@ -24,8 +23,6 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     since: { type: 'string' },
     short: { type: 'boolean', default: false },
-    again: { type: 'boolean', default: false },
-    times: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
@@ -36,9 +33,9 @@ const touched = values.since === undefined ? undefined : tellTouched(values.sinc
 if (values.list && touched === undefined)
   for (const { name, title } of listDescribed(document)) console.log(`${name.padEnd(20)} ${title}`);
 else if (values.list) process.exitCode = 0;
-else if (values.write) await record(await cachedResults());
+else if (values.write) await record();
 // LiveKit's client, by which people join rooms, keeps a process alive.
-else process.exit(await prove(chooseExperiments(touched ?? values.only), Number(values.times)));
+else process.exit(await prove(chooseExperiments(touched ?? values.only)));
 
 /** Prints why each experiment is chosen, and returns their names. */
 function tellTouched(commit: string): readonly string[] {
@@ -62,17 +59,16 @@ function chooseExperiments(names: readonly string[] | undefined): readonly Exper
   return experiments.filter((experiment) => names === undefined || names.includes(experiment.name));
 }
 
-async function prove(wanted: readonly Experiment[], times: number): Promise<number> {
+async function prove(wanted: readonly Experiment[]): Promise<number> {
   const results: Result[] = [];
   const broken: string[] = [];
-  for (const experiment of wanted.flatMap((each) => Array.from({ length: times }, () => each))) {
-    const result = await runOrReuse(experiment).catch((error: unknown) => {
+  for (const experiment of wanted) {
+    try {
+      results.push(await runOrReuse(experiment));
+    } catch (error) {
       broken.push(experiment.name);
       console.error(`${experiment.name} did not run to its end:`, error);
-    });
-    if (result === undefined) continue;
-    results.push(result);
-    if (!values.short) await record([result]);
+    }
   }
   printTable(results);
   if (broken.length > 0) console.log(`These experiments did not run to their end: ${broken.join(', ')}`);
@@ -80,32 +76,23 @@ async function prove(wanted: readonly Experiment[], times: number): Promise<numb
 }
 
 async function runOrReuse(experiment: Experiment): Promise<Result> {
-  const isForced =
-    values.short ||
-    values.again ||
-    values.only !== undefined ||
-    values.since !== undefined ||
-    values.times !== '1';
-  const known = isForced ? undefined : await cachedResult(experiment.name);
-  if (known !== undefined && known.sources === sourceHash()) {
+  const isForced = values.short || values.only !== undefined || values.since !== undefined;
+  const known = isForced ? undefined : (await readResults())[experiment.name];
+  if (known !== undefined && isCurrent(known)) {
     console.log(`${experiment.name}: has a result for these sources, of ${known.endedAt}`);
     return known;
   }
   console.log(`${experiment.name} runs`);
   const runSize = values.short ? 'short' : 'long';
   const result = await runExperiment(experiment, runSize, (line) => console.log(`  ${line}`));
-  if (runSize === 'long') await cacheResult(result);
+  if (runSize === 'long') await record(result);
   return result;
 }
 
-async function cachedResults(): Promise<readonly Result[]> {
-  const results = await Promise.all(experiments.map(({ name }) => cachedResult(name)));
-  return results.filter((result) => result !== undefined);
-}
-
-async function record(results: readonly Result[]): Promise<void> {
+/** Writes the recorded results, with this one, and the pages from them. */
+async function record(result?: Result): Promise<void> {
   const all = { ...(await readResults()) };
-  for (const result of results) all[result.experiment] = recordRun(all[result.experiment], result);
+  if (result !== undefined) all[result.experiment] = recordRun(all[result.experiment], result);
   const names = new Set(experiments.map(({ name }) => name));
   const recorded = Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
   await writeResults(recorded);
