@@ -347,8 +347,11 @@ async function sweepWaitingRoom(deps: WaitingDeps, name: string): Promise<void> 
   const found = await deps.store.entryDecisions.findAll(ids);
   const decisions = new Map(found.map((decision) => [decision.waitingId, decision]));
   const told = await deps.store.events.findKnown(ids.map((id) => `participant_waiting:${id}`));
-  for (const one of present) {
-    const isTold = told.has(`participant_waiting:${one.id}`);
-    await settle(deps, one, { decision: decisions.get(one.id), isTold });
-  }
+  // What fails for one person does not put off the others.
+  const failures: unknown[] = [];
+  await forEachConcurrently(present, REQUESTS_AT_ONCE, async (one) => {
+    const known = { decision: decisions.get(one.id), isTold: told.has(`participant_waiting:${one.id}`) };
+    await settle(deps, one, known).catch((error: unknown) => failures.push(error));
+  });
+  if (failures.length > 0) throw failures[0];
 }

@@ -183,6 +183,24 @@ describe('rtc rooms join', () => {
     await joined.ended;
   });
 
+  it('tells whoever joins after the warning how long the room stays open', async () => {
+    await enter('bob');
+    const body = {
+      room,
+      closesAt: new Date(Date.now() + 3_600_000).toISOString(),
+      closingWarnings: [7_200],
+    };
+    await service.call('PUT', '/v1/plans/late', { body });
+    const warned = `/v1/events?types=room_closing&roomId=${encodeURIComponent(room)}`;
+    await expect.poll(async () => (await service.call('GET', warned)).text).toContain('closes_at');
+    const joined = joining(['--as', 'ada']);
+    await joined.seen(`${room} closes in `);
+    joined.stop();
+    await joined.ended;
+    await service.call('DELETE', '/v1/plans/late');
+    await allLeave();
+  });
+
   it('reports what happens as JSON lines, for a script', async () => {
     const { code, stdout } = await joining(['--publish', 'tone.wav', '--as', 'ada', '--json']).ended;
     expect(code).toBe(0);

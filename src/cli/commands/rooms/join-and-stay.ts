@@ -11,7 +11,7 @@ import type { Context } from '../../framework/context.ts';
 import type { RoomPublication, RoomVisitEnd, RoomVisitNews, RoomVisitToken } from '../../terminal/io.ts';
 import { jsonLine } from '../../terminal/output.ts';
 import { printStatus } from '../../terminal/terminal.ts';
-import { readOccupancy, requireMedia } from './before-joining.ts';
+import { readClosing, readOccupancy, requireMedia } from './joining.ts';
 
 export type Visit = {
   readonly person: {
@@ -41,13 +41,22 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
   };
   if (context.flags.isCurl) await issueToken();
   const { visitRoom } = await io.loaders.roomClient();
+  let hasLeft = false;
+  // Warnings are sent once: whoever joins later asks for the last one.
+  const tellClosing = async (): Promise<void> => {
+    const closing = await readClosing({ client, room, clock: io.clock }).catch(() => undefined);
+    if (closing !== undefined && !hasLeft) report(context, visit, { type: 'closing', ...closing });
+  };
   try {
     const end = await visitRoom({
       publication: readPublication(context, visit),
       isLooped: visit.isLooped,
       listenTo: openTarget(context, visit.listen),
       signal: io.signal,
-      onNews: (news) => report(context, visit, news),
+      onNews: (news) => {
+        report(context, visit, news);
+        if (news.type === 'joined') void tellClosing();
+      },
       issueToken,
     });
     reportEnd(context, visit, end);
@@ -59,6 +68,8 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
     const isUnavailable = isMissingPackages(error) || readErrorCode(error) === 'ERR_UNAVAILABLE';
     const exitCode = isUnavailable ? EXIT.unavailable : EXIT.failure;
     throw startError(error, { exitCode, signal: io.signal });
+  } finally {
+    hasLeft = true;
   }
 }
 

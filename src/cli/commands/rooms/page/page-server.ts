@@ -17,7 +17,7 @@ import {
   readPageFiles,
 } from '../../../pages/page-response.ts';
 import type { Io } from '../../../terminal/io.ts';
-import { ignoreNotFound, readOccupancy, requireMedia } from '../before-joining.ts';
+import { ignoreForbidden, ignoreNotFound, readClosing, readOccupancy, requireMedia } from '../joining.ts';
 import { type Person, type Seat, Seats } from './seats.ts';
 
 type PageIo = Pick<Io, 'launcher' | 'clock' | 'signal'>;
@@ -194,7 +194,7 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     case 'room':
       return jsonResponse(200, await readOccupancy(client, room));
     case 'closing':
-      return jsonResponse(200, { secondsLeft: await readSecondsLeft(deps) });
+      return jsonResponse(200, { secondsLeft: (await readClosing(deps))?.secondsLeft ?? null });
     case 'hand':
       return await moveHand(deps, person, body.isRaised === true ? 'raised' : null);
     case 'invite':
@@ -206,26 +206,6 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     default:
       return await decideEntry(deps, person, request);
   }
-}
-
-/** The newest of these tells whether those who are in the room now know its end. */
-const CLOSING_EVENTS = ['room_closing', 'room_created', 'room_finished'] as const;
-
-/**
- * Returns how long the room stays open, as everyone in it was told before somebody joined; null when nobody was, or when the key
- * must not read events.
- */
-async function readSecondsLeft({ client, room, clock }: PageActionDeps): Promise<number | null> {
-  const asked = { roomId: room, types: CLOSING_EVENTS, order: 'newest', limit: 1 } as const;
-  const [last] = (await client.events.list(asked).catch(ignoreForbidden))?.events ?? [];
-  if (last?.event !== 'room_closing') return null;
-  const secondsLeft = Math.ceil((Date.parse(last.closing.closesAt) - clock()) / 1000);
-  return secondsLeft > 0 ? secondsLeft : null;
-}
-
-function ignoreForbidden(error: unknown): undefined {
-  if (error instanceof RtcError && error.status === 403) return undefined;
-  throw error;
 }
 
 /** Lists who waits to be admitted, or decides about them. */

@@ -1,8 +1,9 @@
 import type { RtcClient } from '../../../client/client.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
+import type { RoomClosing } from '../../../contract/plans.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 
-/* What is looked at before somebody joins a room. */
+/* What is asked about a room when somebody joins it. */
 
 /**
  * Throws for the embedded media server, to which nobody can connect: it responds to LiveKit's connection check with 501.
@@ -31,6 +32,33 @@ export async function readOccupancy(
     client.participants.list(room, { limit: 1000 }).catch(ignoreNotFound),
   ]);
   return { people: present?.participants.length ?? 0, maxParticipants: found?.maxParticipants ?? 0 };
+}
+
+/** The newest of these tells whether those who are in the room now know its end. */
+const CLOSING_EVENTS = ['room_closing', 'room_created', 'room_finished'] as const;
+
+/**
+ * Returns what everyone in the room was told about its end before somebody joined, with the seconds that are left now; undefined
+ * when they were not told, or when the key must not read events.
+ */
+export async function readClosing({ client, room, clock }: RoomAndTime): Promise<RoomClosing | undefined> {
+  const asked = { roomId: room, types: CLOSING_EVENTS, order: 'newest', limit: 1 } as const;
+  const [last] = (await client.events.list(asked).catch(ignoreForbidden))?.events ?? [];
+  if (last?.event !== 'room_closing') return undefined;
+  const secondsLeft = Math.ceil((Date.parse(last.closing.closesAt) - clock()) / 1000);
+  return secondsLeft > 0 ? { ...last.closing, secondsLeft } : undefined;
+}
+
+type RoomAndTime = {
+  readonly client: Pick<RtcClient, 'events'>;
+  readonly room: string;
+  readonly clock: () => number;
+};
+
+/** For what a key may not read. */
+export function ignoreForbidden(error: unknown): undefined {
+  if (error instanceof RtcError && error.status === 403) return undefined;
+  throw error;
 }
 
 /** For what may not exist: undefined instead of the service's 404. */
