@@ -1,3 +1,7 @@
+/*
+ * What `rtc-service/contract` publishes: shapes, names and limits of the HTTP API, of events and of signatures. What only the
+ * parts of this package share is left out: paging, amounts, hints, and the like.
+ */
 export * from './audit.ts';
 export * from './blocks.ts';
 export * from './canonical-request.ts';

@@ -12,8 +12,8 @@ type Sender = {
   readonly topic: string | undefined;
   readonly participant: unknown;
   /**
-   * The identity of the sender, which the client tells after the encryption. A sender who has just left is no participant
-   * any more.
+   * The identity of the sender, the last argument of LiveKit's event. It tells of a sender who has just left, for whom
+   * `participant` is undefined.
    */
   readonly identity?: string | undefined;
 };

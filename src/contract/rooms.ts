@@ -6,7 +6,7 @@ import { MAX_UINT32, maxParticipants, roomPlanFields } from './plans.ts';
 
 export const RoomParams = Type.Object({ roomId: roomIdParameter });
 
-/** A cursor contains a name of 256 bytes, each written as six. */
+/** A cursor is base64 of JSON with a name of up to 256 bytes, of which JSON writes some as six characters (\u0007). */
 const MAX_CURSOR_LENGTH = 2100;
 
 export const RoomListQuery = Type.Object(

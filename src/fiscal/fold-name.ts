@@ -40,7 +40,7 @@ export const foldedText = (text: string): string => {
   return String.fromCharCode(...folded.subarray(0, foldedLength));
 };
 
-/** Enough for every separator and mark that a name can have. Composing a megabyte would take long. */
+/** A longer text is no name, even if three of four characters are separators and marks. Composing a megabyte would take long. */
 const LONGEST_TEXT = 4 * folded.length;
 
 /** Number of buckets in the index of names: about one for each name. */

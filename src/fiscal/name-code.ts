@@ -22,7 +22,7 @@ export const writeGivenName = (name: string, target: Uint8Array, at: number): Na
 };
 
 /** Writes XXX, as the tax office does if the person does not have such a name. */
-export const noLetters = (target: Uint8Array, at: number): undefined => {
+export const writeNoName = (target: Uint8Array, at: number): undefined => {
   target.fill(X, at, at + 3);
 };
 

@@ -2,8 +2,8 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce } from './code-table.ts';
 import { notFound, notFoundBriefly, type PlaceNotFound } from './geography/find-place.ts';
-import { isLastSuccessor, lookUpPlace } from './geography/look-up-place.ts';
-import { certifiedPart, type NameFault, noLetters, writeGivenName, writeSurname } from './name-code.ts';
+import { lastLookUp, lookUpPlace } from './geography/look-up-place.ts';
+import { certifiedPart, type NameFault, writeGivenName, writeNoName, writeSurname } from './name-code.ts';
 import type { PersonFault, PersonFaultFacts } from './person-fault.ts';
 import { englishPersonMessage } from './person-messages.ts';
 
@@ -116,7 +116,7 @@ export const inspectPerson = (data: Data | null | undefined, today: number): Ins
   inspected.isDateGood = date >= EARLIEST_BIRTH && date <= today;
   const slot = lookUpPlace(birthplace ?? '', province ?? '', inspected.isDateGood ? date : today);
   inspected.slot = slot;
-  inspected.isSuccessor = slot >= 0 && isLastSuccessor();
+  inspected.isSuccessor = slot >= 0 && lastLookUp.ended >= 0;
   inspected.wasInForce = slot >= 0 && !inspected.isSuccessor && isInForce(slot, date);
   inspected.isGood =
     inspected.surnameFault === undefined &&
@@ -146,17 +146,27 @@ export const personFaults = (data: Data | null | undefined, options: FaultOption
 };
 
 /** Returns the warnings about a person. The same combination returns the same array. */
-export const personWarnings = (person: InspectedPerson): readonly PersonWarning[] =>
-  WARNINGS[(person.wasInForce ? 0 : person.isSuccessor ? 2 : 1) + (person.hasNamesAfterComma ? 3 : 0)] ?? [];
+export const personWarnings = ({
+  wasInForce,
+  isSuccessor,
+  hasNamesAfterComma,
+}: InspectedPerson): readonly PersonWarning[] => {
+  const { inForce, notInForce, ended } = hasNamesAfterComma ? WITH_NAMES_AFTER_COMMA : ABOUT_PLACE;
+  if (wasInForce) return inForce;
+  return isSuccessor ? ended : notInForce;
+};
 
-const WARNINGS: readonly (readonly PersonWarning[])[] = [
-  Object.freeze([]),
-  Object.freeze(['place-not-in-force'] as const),
-  Object.freeze(['place-ended'] as const),
-  Object.freeze(['names-after-comma'] as const),
-  Object.freeze(['place-not-in-force', 'names-after-comma'] as const),
-  Object.freeze(['place-ended', 'names-after-comma'] as const),
-];
+const ABOUT_PLACE = {
+  inForce: Object.freeze([]),
+  notInForce: Object.freeze(['place-not-in-force'] as const),
+  ended: Object.freeze(['place-ended'] as const),
+};
+
+const WITH_NAMES_AFTER_COMMA = {
+  inForce: Object.freeze(['names-after-comma'] as const),
+  notInForce: Object.freeze(['place-not-in-force', 'names-after-comma'] as const),
+  ended: Object.freeze(['place-ended', 'names-after-comma'] as const),
+};
 
 const EARLIEST_BIRTH = 18_500_101;
 
@@ -167,14 +177,14 @@ type Claim = 'some' | 'none';
 
 const readSurname = (surname: unknown, claim: Claim): NameProblem => {
   const isFilled = typeof surname === 'string' && surname !== '';
-  if (claim === 'none') return isFilled ? 'contradiction' : noLetters(personLetters, 0);
+  if (claim === 'none') return isFilled ? 'contradiction' : writeNoName(personLetters, 0);
   return isFilled ? writeSurname(surname, personLetters, 0) : 'missing';
 };
 
 const readGivenName = (givenName: unknown, claim: Claim): NameProblem => {
   inspected.hasNamesAfterComma = false;
   const isFilled = typeof givenName === 'string' && givenName !== '';
-  if (claim === 'none') return isFilled ? 'contradiction' : noLetters(personLetters, 3);
+  if (claim === 'none') return isFilled ? 'contradiction' : writeNoName(personLetters, 3);
   if (!isFilled) return 'missing';
   const certified = certifiedPart(givenName);
   if (certified === givenName) return writeGivenName(givenName, personLetters, 3);

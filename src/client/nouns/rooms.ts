@@ -73,10 +73,10 @@ export class Rooms {
 
   /** POST /v1/rooms: creates a room, or returns an existing one, see RoomCreation. */
   async create(room: RoomCreate, options?: CallOptions): Promise<RoomCreation> {
-    const line = { method: 'POST', path: '/v1/rooms' };
-    const response = await this.#transport.send(line.method, line.path, withBody(room, options));
+    const request = { method: 'POST', path: '/v1/rooms' };
+    const response = await this.#transport.send(request.method, request.path, withBody(room, options));
     return {
-      room: this.#transport.parse(line, response),
+      room: this.#transport.parse(request, response),
       existed: response.headers['x-room-existed'] === 'true',
       ignored: splitList(response.headers['x-room-ignored']),
     };

@@ -3,7 +3,7 @@ import { codeOfSlot, slotOfCode } from '../code-table.ts';
 import { foreignCityBlock, territoryBlock } from '../data/foreign-cities.ts';
 import { foldedText } from '../fold-name.ts';
 import {
-  found,
+  lastLookUp,
   lastMatch,
   lookUpPlace,
   MISSING_PLACE,
@@ -150,8 +150,8 @@ const SUGGESTIONS = 5;
 /** The ended place that has this name comes first. */
 const alternativePlaces = (date: number, chosen: number): Place[] => {
   const others = candidatePlaces(date, chosen);
-  if (found.ended < 0) return others;
-  const named = codeOfSlot(found.ended);
+  if (lastLookUp.ended < 0) return others;
+  const named = codeOfSlot(lastLookUp.ended);
   const isNamed = (place: Place): boolean => place.codiceCatastale === named;
   return [...others.filter(isNamed), ...others.filter((place) => !isNamed(place))];
 };

@@ -48,14 +48,17 @@ export type PlaceMatch =
 export const MISSING_PLACE = -4;
 export const UNKNOWN_PROVINCE = -3;
 
-/** The result of the last look-up: the slot, whether a code was given, and the ended place whose successor it is, or -1. */
-export const found = { slot: -1, isCode: false, ended: -1 };
+/**
+ * What {@link lookUpPlace} found last: the slot, whether a code was given, and the place that had ended, if it found the
+ * successor of one; otherwise -1. There is one such object, so that a look-up costs none.
+ */
+export const lastLookUp = { slot: -1, isCode: false, ended: -1 };
 
 /** Returns the slot of the place, or one of the four negative results. Candidates are kept until the next call. */
 export const lookUpPlace = (name: string, province: string, date: number): number => {
   clearCandidates();
-  found.isCode = false;
-  found.ended = -1;
+  lastLookUp.isCode = false;
+  lastLookUp.ended = -1;
   if (typeof name !== 'string' || isBlank(name)) return MISSING_PLACE;
   const wanted = findProvinceNumber(province);
   if (wanted === UNKNOWN_PROVINCE) return UNKNOWN_PROVINCE;
@@ -64,13 +67,13 @@ export const lookUpPlace = (name: string, province: string, date: number): numbe
   const slot = lookUpName(name, wanted, date);
   const isPlain = slot >= 0 && !endsInTwoLetters(name);
   const meant = isPlain ? slot : readAgain(slot, name, { province: wanted, date });
-  return meant < 0 || found.isCode ? meant : orSuccessor(meant, date);
+  return meant < 0 || lastLookUp.isCode ? meant : orSuccessor(meant, date);
 };
 
 /** Reads a name in other ways if the place of the name as it is written is unknown or doubtful. */
 const readAgain = (slot: number, name: string, search: Search): number => {
   if (slot === UNKNOWN_PLACE) return lookUpOtherwise(name, search);
-  if (slot < 0 || found.isCode || !endsInTwoLetters(name) || isSpelledBy(slot, name)) return slot;
+  if (slot < 0 || lastLookUp.isCode || !endsInTwoLetters(name) || isSpelledBy(slot, name)) return slot;
   // Without its spaces, `Cameri NO` is Camerino too.
   const inProvince = lookUpWithProvince(name, search);
   return inProvince < 0 ? lookUpName(name, search.province, search.date) : inProvince;
@@ -92,12 +95,9 @@ const SPACE = 32;
 
 /** Returns why the last {@link lookUpPlace} chose its place. */
 export const lastMatch = (): PlaceMatch => {
-  if (found.isCode) return 'code';
-  return found.ended >= 0 ? 'successor' : (MATCHES[fitOfSlot(found.slot)] ?? 'undated');
+  if (lastLookUp.isCode) return 'code';
+  return lastLookUp.ended >= 0 ? 'successor' : (MATCHES[fitOfSlot(lastLookUp.slot)] ?? 'undated');
 };
-
-/** Returns whether the last {@link lookUpPlace} returned the successor of the place that was named. */
-export const isLastSuccessor = (): boolean => found.ended >= 0;
 
 const MATCHES: readonly PlaceMatch[] = ['undated', 'ended', 'later', 'other-name', 'alias', 'name'];
 
@@ -106,12 +106,12 @@ const LONGEST_NAME = 150;
 
 /** Returns the successor of a place that had ended, if it is known; otherwise the place itself. */
 const orSuccessor = (slot: number, date: number): number => {
-  found.slot = slot;
+  lastLookUp.slot = slot;
   // A place that was in force or began later has not ended before.
   const mayHaveEnded = fitOfSlot(slot) <= FIT.ended;
   const successor = mayHaveEnded && hasEndedBefore(slot, date) ? successorAt(slot, date) : -1;
   if (successor < 0) return slot;
-  found.ended = slot;
+  lastLookUp.ended = slot;
   return successor;
 };
 
@@ -358,8 +358,8 @@ const lookUpName = (name: string, province: number, date: number): number => {
   const mayBeCode = name.length === 4 && name.charCodeAt(1) <= LAST_DIGIT;
   const code = mayBeCode ? slotOfCode(name.toUpperCase()) : -1;
   if (isKnownCode(code)) {
-    found.isCode = isInProvince(code, province);
-    return found.isCode ? code : UNKNOWN_PLACE;
+    lastLookUp.isCode = isInProvince(code, province);
+    return lastLookUp.isCode ? code : UNKNOWN_PLACE;
   }
   clearCandidates();
   addCandidates(name, province, date);

@@ -19,7 +19,7 @@ export type Speech = {
   readonly engine: SpeechEngine;
   /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
   readonly createDetector: (minSilenceSeconds: number, language: string) => PauseDetector;
-  /** Creates a detector of turns (who speaks when): its segments have no margins, and are not recognised. */
+  /** Creates a detector that only tells when somebody speaks: its segments have no margins, and are not recognised. */
   readonly createTurnDetector: () => VoiceActivityDetector;
   /** Models that are known by now to be unusable. */
   readonly failedModels: () => readonly FailedModel[];
@@ -37,7 +37,7 @@ const INSTALL: Hint = { text: 'install the small English one', command: 'rtc stt
 
 const NOTHING_TO_CHECK = { failedModels: () => [], onModelsChecked: () => {} } as const;
 
-/** Loads the native speech package. Throws with installation advice when something is missing. */
+/** Opens the engine without trying its models, for benches and tests of one model. Throws with installation advice. */
 export function openSpeech(config: SherpaConfig, cacheDir: string): Speech {
   const sherpa = loadSherpa();
   const models = requireSpeechModels(config, cacheDir);
@@ -46,7 +46,7 @@ export function openSpeech(config: SherpaConfig, cacheDir: string): Speech {
 }
 
 /**
- * Like openSpeech, but tries every local model in a process of its own, and leaves out those that fail. Resolves as soon as
+ * Opens the engine of a worker: tries every local model in a process of its own, and leaves out those that fail. Resolves as soon as
  * one works, and rejects when none does.
  */
 export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, log: Log): Promise<Speech> {
@@ -57,6 +57,7 @@ export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, 
   const isNeeded = config.engine === 'sherpa';
   const deps = { log, isNeeded, tryModel: tryModelInProcess, onChecked: () => listener() };
   const { working, failed, add } = await checkModels(deps, models);
+  // With STT_MODELS, nothing but the named folders is used.
   if (config.models === undefined) watchInstalledModels(cacheDir, () => void add(modelsByLanguage(cacheDir)));
   const local = createSherpaEngine({ sherpa, models: working, threads: config.threads });
   return {

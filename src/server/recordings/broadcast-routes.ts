@@ -11,7 +11,7 @@ import {
 } from '../../contract/broadcasts.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
-import { requireOpenRoom } from '../rooms/rooms.ts';
+import { getRoom } from '../rooms/rooms.ts';
 import {
   type BroadcastDeps,
   changeBroadcast,
@@ -96,7 +96,7 @@ function stopRoute(deps: BroadcastDeps): Route {
     handle: async ({ params: { roomId } }) => {
       const stopped = await stopInRoom(deps, roomId, 'broadcast');
       if (stopped === undefined) {
-        await requireOpenRoom(deps, roomId);
+        await getRoom(deps, roomId);
         throw noActiveBroadcast(roomId);
       }
       const { id: broadcastId, egressId, stoppedAt } = stopped;

@@ -16,7 +16,7 @@ import type { Egress } from '../platform/livekit/media-server.ts';
 import { fingerprintStreamUrl, maskStreamUrl } from '../platform/livekit/stream-urls.ts';
 import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { SealedSecrets } from '../platform/secrets/key-rotation.ts';
-import { requireOpenRoom } from '../rooms/rooms.ts';
+import { getRoom } from '../rooms/rooms.ts';
 import { type AddressGuard, ForbiddenAddress } from '../webhooks/sender/address-guard.ts';
 import { isOpen, readOutputs, type Stream, type StreamsChange, writeOutputs } from './broadcast-outputs.ts';
 import { findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
@@ -92,7 +92,7 @@ export async function getBroadcastStatus(deps: BroadcastDeps, room: string): Pro
     return { isBroadcasting: running.status === 'recording', broadcast: toBroadcast(running) };
   const newest = await deps.store.recordings.findNewest(room, 'broadcast');
   if (newest === undefined || newest.status === 'starting') {
-    await requireOpenRoom(deps, room);
+    await getRoom(deps, room);
     return { isBroadcasting: false, broadcast: null };
   }
   return { isBroadcasting: false, broadcast: toBroadcast(await refreshRecording(deps, newest)) };
@@ -109,7 +109,7 @@ export async function changeBroadcast(
 ): Promise<Broadcast> {
   const broadcast = await deps.store.recordings.findActive(room, 'broadcast');
   if (broadcast === undefined || broadcast.egressId === null) {
-    await requireOpenRoom(deps, room);
+    await getRoom(deps, room);
     throw noActiveBroadcast(room);
   }
   const open = readOutputs(broadcast).streams.filter(isOpen);

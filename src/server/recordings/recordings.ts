@@ -8,7 +8,7 @@ import type {
 import { toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { Log } from '../platform/log.ts';
-import { requireOpenRoom } from '../rooms/rooms.ts';
+import { getRoom } from '../rooms/rooms.ts';
 import { type EgressStateDeps, findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
 import type { OpenFile, RecordingFiles, RecordingStorage } from './files/recording-files.ts';
 import { isActive, isPending } from './lifecycle.ts';
@@ -34,7 +34,7 @@ export async function getRecordingStatus(deps: EgressStateDeps, room: string): P
     const mediaStartedAt = toInstant(readMediaStart(deps, running));
     return { isRecording: true, egressId, startedAt: toInstant(startedAt), mediaStartedAt };
   }
-  await requireOpenRoom(deps, room);
+  await getRoom(deps, room);
   return { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
 }
 

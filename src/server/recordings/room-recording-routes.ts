@@ -10,7 +10,7 @@ import { RoomParams } from '../../contract/rooms.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
-import { requireOpenRoom } from '../rooms/rooms.ts';
+import { getRoom } from '../rooms/rooms.ts';
 import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } from './egress-state.ts';
 import { applyObservation } from './recording-events.ts';
 import { getRecordingStatus } from './recordings.ts';
@@ -163,6 +163,6 @@ async function stopUnlessOver(
 }
 
 async function noActiveRecording(deps: EgressStateDeps, room: string): Promise<ServiceError> {
-  await requireOpenRoom(deps, room);
+  await getRoom(deps, room);
   return new ServiceError('no-active-recording', `The room ${JSON.stringify(room)} is not being recorded.`);
 }

@@ -4,7 +4,7 @@ import type { RecordingSettings, RecordingStart } from '../../contract/recording
 import type { IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import type { BucketSettings, Egress, RoomCompositeRequest } from '../platform/livekit/media-server.ts';
-import { findRoom, requireOpenRoom, roomNotFound } from '../rooms/rooms.ts';
+import { getRoom, roomNotFound } from '../rooms/rooms.ts';
 import {
   type AbandonedStartDeps,
   cleanUpFailedStart,
@@ -106,7 +106,7 @@ type Started = { readonly recording: Recording; readonly isNew: boolean };
 
 /** Starts the wanted egress, or returns the one of its kind that already runs in the room. Throws as startRecording does. */
 export async function startInRoom(deps: RecordingDeps, room: string, wanted: EgressStart): Promise<Started> {
-  const { sid: roomSid } = await findRoom(deps, room);
+  const { sid: roomSid } = await getRoom(deps, room);
   const { timeoutMs } = deps.recordings;
   const requestedAt = deps.clock.monotonic();
   // Without Redis this request fails at once, while a start would search for a recorder for 22 s.
@@ -161,7 +161,7 @@ async function claimRoom(deps: RecordingDeps, { room, roomSid, wanted }: Claim) 
  */
 async function ensureRoom(deps: RecordingDeps, recording: Recording): Promise<void> {
   try {
-    await requireOpenRoom(deps, recording.room);
+    await getRoom(deps, recording.room);
   } catch (error) {
     await applyObservation(deps, recording, { type: 'start-refused', owner: deps.instanceId });
     throw error;

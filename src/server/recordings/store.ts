@@ -4,13 +4,14 @@ import type { EventStores } from '../events/store.ts';
 /*
  * A recording is one row for its whole life. A broadcast, which sends the picture of a room to other servers or writes it as
  * HLS, is such a row too, of another kind: it is started, watched and ended in the same way.
-
+ *
  *   starting   one instance holds the room's claim and is asking the media server for an egress (egressId null)
  *   recording  the egress runs
  *   stopped    stopped by a caller, by the media server or because the room ended; the file is complete when
  *              `file` is there
  *   aborted    ended before any media came: no file
  *   failed     the recorder failed, never came or was lost; `error` says why
+ *
  * `starting` and `recording` are the active states: the database keeps at most one active row per room and kind (a partial
  * unique index), which is the lock across instances. A `starting` row whose claim ran out may be taken over.
  */
@@ -101,10 +102,8 @@ export type NewRecording = {
   readonly outputs?: string | null;
 };
 
-export type RecordingClaim =
-  | { readonly claimed: true; readonly recording: Recording }
-  /** `recording` is the active row of the room. */
-  | { readonly claimed: false; readonly recording: Recording };
+/** `recording` is the new one, or, if the room could not be claimed, the one that is active there. */
+export type RecordingClaim = { readonly claimed: boolean; readonly recording: Recording };
 
 /** The columns that change after a recording was started. `claim` sets the others. */
 export type RecordingChange = Partial<

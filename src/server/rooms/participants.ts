@@ -21,7 +21,7 @@ import {
 } from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
 import { type BlockIdentityDeps, type BlockRequest, blockIdentity } from './blocks/blocks.ts';
-import { type MediaDeps, requireOpenRoom } from './rooms.ts';
+import { getRoom, type MediaDeps } from './rooms.ts';
 import { disconnectWaiting } from './waiting-room.ts';
 
 export type ParticipantDeps = MediaDeps & {
@@ -37,7 +37,7 @@ export async function listPresent(deps: ParticipantDeps, room: string): Promise<
 async function listEntries(deps: MediaDeps, room: string): Promise<readonly ParticipantEntry[]> {
   const all = await deps.mediaServer.listParticipantEntries(room);
   // The media server returns an empty list for an unknown room.
-  if (all.length === 0) await requireOpenRoom(deps, room);
+  if (all.length === 0) await getRoom(deps, room);
   return all.filter(({ isSystem }) => !isSystem);
 }
 
@@ -94,7 +94,7 @@ async function readRecords(entries: readonly ParticipantEntry[]): Promise<Partic
 async function getParticipant(deps: ParticipantDeps, room: string, identity: string): Promise<Participant> {
   const participant = await findListed(deps, room, identity);
   if (participant !== undefined) return participant;
-  await requireOpenRoom(deps, room);
+  await getRoom(deps, room);
   throw participantNotFound(identity);
 }
 

@@ -35,7 +35,7 @@ import {
   createRoomTurns,
   type DeleteRoomDeps,
   deleteRoom,
-  findRoom,
+  getRoom,
   type RoomTurns,
   updateRoom,
 } from './rooms.ts';
@@ -142,7 +142,7 @@ function getRoute(deps: RoomRouteDeps): Route {
     errors: ['room-not-found', ...MEDIA_ERRORS],
     handle: async ({ params }) => ({
       status: 200,
-      body: await showRoom(deps, await findRoom(deps, params.roomId)),
+      body: await showRoom(deps, await getRoom(deps, params.roomId)),
     }),
   });
 }

@@ -30,15 +30,10 @@ import { closeWaitingRoom } from './waiting-room.ts';
 export type MediaDeps = { readonly mediaServer: MediaServer };
 
 /** Returns an open room. Throws room-not-found. */
-export async function findRoom(deps: MediaDeps, name: string): Promise<Room> {
+export async function getRoom(deps: MediaDeps, name: string): Promise<Room> {
   const [room] = await deps.mediaServer.listRooms([name]);
   if (room === undefined) throw roomNotFound(name);
   return room;
-}
-
-/** Throws room-not-found when the room is not open. */
-export async function requireOpenRoom(deps: MediaDeps, name: string): Promise<void> {
-  await findRoom(deps, name);
 }
 
 export type DeleteRoomDeps = MediaDeps &
@@ -296,7 +291,7 @@ export async function updateRoom(
   name: string,
   { metadata }: RoomPatch,
 ): Promise<Room> {
-  if (metadata === undefined) return await findRoom(deps, name);
+  if (metadata === undefined) return await getRoom(deps, name);
   try {
     const room = await deps.mediaServer.updateRoomMetadata(name, metadata);
     await rememberMetadata(deps, room);

@@ -20,7 +20,7 @@ import { pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { WaitForChangeDeps } from '../platform/storage/changes.ts';
 import type { FindPlan } from '../rooms/plans/plans.ts';
-import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
+import { getRoom, type MediaDeps } from '../rooms/rooms.ts';
 import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
@@ -199,7 +199,7 @@ export async function startTranscription(
   const planned = request.language === undefined ? await deps.findPlan(room) : undefined;
   const language = formatLanguage(request.language ?? planned?.language ?? DEFAULT_LANGUAGE);
   await requireWorker(deps, 'stt-live', language);
-  const { sid: roomSid } = await findRoom(deps, room);
+  const { sid: roomSid } = await getRoom(deps, room);
   const { options, participants } = request;
   const { transcription } = await deps.store.transcriptions.startLive({
     id: `tr_${deps.ids.next()}`,

@@ -11,7 +11,7 @@ import { attemptDelivery, BuildErrorLog } from './dispatcher/attempt-delivery.ts
 import { type BuildDeliveryDeps, openSigningKeys, type SigningKeys } from './dispatcher/build-delivery.ts';
 import type { WebhookSender } from './sender/sender.ts';
 import type { DeliveryJob, NewDelivery, WebhookStores } from './store.ts';
-import { findWebhook } from './webhooks.ts';
+import { requireWebhook } from './webhooks.ts';
 
 /** The part of the event store that a webhook test needs. The event of a test has no room and one delivery. */
 interface TestEventStore {
@@ -79,7 +79,7 @@ async function storeTest(
   const id = `evt_${ids.next()}`;
   const traceparent = tracing?.current() ?? null;
   return await store.transaction(async (inside) => {
-    const webhook = await findWebhook(inside, webhookId);
+    const webhook = await requireWebhook(inside, webhookId);
     const keys = openSigningKeys(secretBox, webhook, now);
     const payload = JSON.stringify({
       room: null,

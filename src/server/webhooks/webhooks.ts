@@ -94,7 +94,7 @@ export async function listWebhooks(
 
 /** Throws webhook-not-found. */
 export async function getWebhook({ store }: Pick<WebhookDeps, 'store'>, id: string): Promise<WebhookRecord> {
-  return toRecord(await findWebhook(store, id));
+  return toRecord(await requireWebhook(store, id));
 }
 
 /** Updates a webhook. A new secret is a rotation: the previous one also signs for 24 h. Throws webhook-not-found. */
@@ -174,15 +174,10 @@ export async function deleteWebhook(
 }
 
 /** Throws webhook-not-found. */
-export async function findWebhook(store: Pick<WebhookStores, 'webhooks'>, id: string): Promise<Webhook> {
+export async function requireWebhook(store: Pick<WebhookStores, 'webhooks'>, id: string): Promise<Webhook> {
   const webhook = await store.webhooks.find(id);
   if (webhook === undefined) throw webhookNotFound(id);
   return webhook;
-}
-
-/** Throws webhook-not-found when there is no such webhook. */
-export async function requireWebhook(store: Pick<WebhookStores, 'webhooks'>, id: string): Promise<void> {
-  await findWebhook(store, id);
 }
 
 /** Names that mean loopback (RFC 6761). */

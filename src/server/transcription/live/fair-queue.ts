@@ -1,15 +1,13 @@
 /*
- * Shares recognition among tracks. Every track has a queue; the queues take turns, and each runs one job at a time, so that
- * its segments stay in order. Final segments run before interim results. A queue keeps only its latest interim result: when
- * recognition is slower than speech, interim results are dropped and finals never are. An early recognition is that of an
- * utterance that has probably ended. It runs before interim results and may take every slot; the final result that it
- * prepares then needs no turn.
+ * Shares recognition among tracks. Every track has a queue, and runs one job at a time, so that its segments stay in order. The
+ * queues take turns. There are three kinds of jobs:
+ *
+ *   final    A segment that has ended. Finals run first, and none is dropped.
+ *   early    The same for an utterance that has probably ended. It runs before interim results and may take every slot. If the
+ *            utterance did end there, its final has its text already (`isReady`): it runs at once and takes no slot.
+ *   interim  What was said so far. A queue keeps the latest one only, so that these are dropped when recognition is slower than
+ *            speech. Where there are several slots, interim results leave one free.
  */
-
-export type FairQueueSettings = {
-  /** Maximum number of jobs that run at once. */
-  readonly concurrency: number;
-};
 
 export type TrackQueue = {
   /** `work` must not reject. */
@@ -41,7 +39,7 @@ type QueueState = {
   finals: Final[];
   interim: Interim | undefined;
   isBusy: boolean;
-  readonly waiting: (() => void)[];
+  readonly whenDrained: (() => void)[];
 };
 
 export class FairQueue {
@@ -51,7 +49,8 @@ export class FairQueue {
   #running = 0;
   #runningInterims = 0;
 
-  constructor({ concurrency }: FairQueueSettings) {
+  /** @param options.concurrency how many jobs run at once, at most */
+  constructor({ concurrency }: { readonly concurrency: number }) {
     this.#concurrency = concurrency;
   }
 
@@ -67,7 +66,7 @@ export class FairQueue {
   }
 
   open(): TrackQueue {
-    const queue: QueueState = { finals: [], interim: undefined, isBusy: false, waiting: [] };
+    const queue: QueueState = { finals: [], interim: undefined, isBusy: false, whenDrained: [] };
     this.#queues.push(queue);
     const setInterim = (interim: Interim): void => {
       if (queue.finals.length > 0) return;
@@ -82,7 +81,7 @@ export class FairQueue {
       },
       setInterim: (work) => setInterim({ work, isEarly: false }),
       setEarly: (work) => setInterim({ work, isEarly: true }),
-      drained: () => new Promise((resolve) => (isIdle(queue) ? resolve() : queue.waiting.push(resolve))),
+      drained: () => new Promise((resolve) => (isIdle(queue) ? resolve() : queue.whenDrained.push(resolve))),
       close: () => {
         queue.finals = [];
         queue.interim = undefined;
@@ -110,10 +109,11 @@ export class FairQueue {
     this.#end(queue);
   }
 
-  /** Keeps one slot free for finals when there is more than one. */
+  /** Finds the next early or interim result. */
   #nextInterim(): QueueState | undefined {
     const early = this.#queues.find(({ isBusy, interim }) => !isBusy && interim?.isEarly === true);
     if (early !== undefined) return early;
+    // One slot stays free for finals.
     if (this.#runningInterims >= Math.max(1, this.#concurrency - 1)) return undefined;
     return this.#queues.find(({ isBusy, interim }) => !isBusy && interim !== undefined);
   }
@@ -148,5 +148,5 @@ function isIdle({ isBusy, finals }: QueueState): boolean {
 }
 
 function resolveIfIdle(queue: QueueState): void {
-  if (isIdle(queue)) for (const resolve of queue.waiting.splice(0)) resolve();
+  if (isIdle(queue)) for (const resolve of queue.whenDrained.splice(0)) resolve();
 }
