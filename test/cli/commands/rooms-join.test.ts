@@ -6,7 +6,9 @@ import { type RemoteTrack, TrackKind, VideoStream } from '@livekit/rtc-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Token } from '../../../src/contract/tokens.ts';
 import { MissingPackagesError } from '../../../src/server/app/native-packages.ts';
+import { chooseServicePort, startHookedService } from '../../server/webhooks/support/hooked-service.ts';
 import { runFfmpeg } from '../../support/parts/ffmpeg.ts';
+import { startLivekit } from '../../support/parts/livekit.ts';
 import {
   isAudible,
   type JoinedParticipant,
@@ -184,21 +186,25 @@ describe('rtc rooms join', () => {
   });
 
   it('tells whoever joins after the warning how long the room stays open', async () => {
-    await enter('bob');
-    const body = {
-      room,
-      closesAt: new Date(Date.now() + 3_600_000).toISOString(),
-      closingWarnings: [7_200],
-    };
-    await service.call('PUT', '/v1/plans/late', { body });
+    const { port, webhookUrl } = await chooseServicePort();
+    const livekit = await startLivekit({ webhookUrl });
+    const hooked = await startHookedService(port, { livekit });
+    // The warning is due when the room has been opened.
+    const closesAt = new Date(Date.now() + 604_000).toISOString();
+    const body = { roomId: room, userId: 'bob', name: 'Bob', role: 'participant' };
+    const { url, token } = (await hooked.call('POST', '/v1/token', { body })).json as Token;
+    const bob = await join(url, token);
+    await hooked.call('PUT', '/v1/plans/late', { body: { room, closesAt, closingWarnings: [600] } });
     const warned = `/v1/events?types=room_closing&roomId=${encodeURIComponent(room)}`;
-    await expect.poll(async () => (await service.call('GET', warned)).text).toContain('closes_at');
-    const joined = joining(['--as', 'ada']);
+    await expect.poll(async () => (await hooked.call('GET', warned)).text).toContain('closes_at');
+    const env = { RTC_URL: hooked.url, RTC_API_KEY: hooked.apiKey, RTC_API_SECRET: hooked.apiSecret };
+    const joined = joining(['--as', 'ada'], { env });
     await joined.seen(`${room} closes in `);
     joined.stop();
     await joined.ended;
-    await service.call('DELETE', '/v1/plans/late');
-    await allLeave();
+    await bob.leave();
+    await hooked.close();
+    await livekit.close();
   });
 
   it('reports what happens as JSON lines, for a script', async () => {
