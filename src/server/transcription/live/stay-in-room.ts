@@ -10,7 +10,7 @@ export type StayDeps = {
   readonly mediaServer: Pick<MediaServer, 'listRooms'>;
 };
 
-export type StayOptions = {
+type VisitOptions = {
   readonly room: string;
   /**
    * Participant identity, the same for every worker, so that LiveKit disconnects the previous worker when another one takes
@@ -26,18 +26,38 @@ export type StayOptions = {
   readonly onConnection?: (connection: RoomConnection | undefined) => void;
   /** Fields of the log lines. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Leaves the room. */
-  readonly signal: AbortSignal;
 };
+
+/** The signal leaves the room. */
+type StayOptions = VisitOptions & { readonly signal: AbortSignal };
 
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 5_000;
 
 /**
- * Joins the room, and joins again when the connection is lost, as long as the room is open. Never rejects; resolves
- * after the signal is aborted and the room is left.
+ * Joins the room, and joins again when the connection is lost, as long as the room is open. Meanwhile it calls
+ * `checkForGaps` regularly, except when the event loop was blocked.
+ * @returns leaves the room; resolves when it is left
  */
-export async function stayInRoom(deps: StayDeps, options: StayOptions): Promise<void> {
+export function visitRoom(
+  deps: StayDeps,
+  options: VisitOptions,
+  checkForGaps: () => void,
+): () => Promise<void> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const ended = Promise.all([
+    stayInRoom(deps, { ...options, signal }),
+    checkRegularly({ clock: deps.clock, check: checkForGaps, signal }),
+  ]);
+  return async () => {
+    ending.abort();
+    await ended;
+  };
+}
+
+/** Never rejects; resolves after the signal is aborted and the room is left. */
+async function stayInRoom(deps: StayDeps, options: StayOptions): Promise<void> {
   const { clock, log } = deps;
   const { signal, fields } = options;
   for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
@@ -78,8 +98,8 @@ const LATE_GAP_CHECK_MS = GAP_CHECK_MS + 50;
 
 type GapCheck = { readonly clock: Clock; readonly check: () => void; readonly signal: AbortSignal };
 
-/** Calls `check` regularly, except when the event loop was blocked. Resolves after the signal is aborted. */
-export async function checkForGaps({ clock, check, signal }: GapCheck): Promise<void> {
+/** Resolves after the signal is aborted. */
+async function checkRegularly({ clock, check, signal }: GapCheck): Promise<void> {
   while (!signal.aborted) {
     const before = clock.monotonic();
     await clock.sleep(GAP_CHECK_MS, signal).catch(() => {});

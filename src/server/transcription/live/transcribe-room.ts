@@ -1,9 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
-import { Batcher } from '../../platform/jobs/batcher.ts';
+import type { Batcher } from '../../platform/jobs/batcher.ts';
 import type { AudioTrack, RoomConnection } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
+import { createLeasedWriter } from '../leased-writer.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
-import { checkForGaps, type StayDeps, stayInRoom } from './stay-in-room.ts';
+import { type StayDeps, visitRoom } from './stay-in-room.ts';
 import { TrackTranscriber, type TranscribeTrackDeps, type Utterance } from './transcribe-track.ts';
 
 /*
@@ -36,14 +37,7 @@ export function startRoomTranscriber(
   settings: RoomTranscriberSettings,
 ): RoomTranscription {
   const room = new RoomTranscriber(deps, settings);
-  const ending = new AbortController();
-  const { signal } = ending;
-  const staying = room.stay(signal);
-  const checkingGaps = checkForGaps({ clock: deps.clock, check: () => room.checkForGaps(), signal });
-  const leave = async (): Promise<void> => {
-    ending.abort();
-    await Promise.all([staying, checkingGaps]);
-  };
+  const leave = room.visit();
   return {
     end: async () => {
       room.close();
@@ -60,7 +54,7 @@ class RoomTranscriber {
   readonly #deps: RoomTranscriberDeps;
   readonly #transcription: Transcription;
   readonly #isHeld: () => boolean;
-  readonly #writer: SegmentWriter;
+  readonly #writer: Batcher<StoredSegment>;
   readonly #interims: InterimWriter;
   readonly #tracks = new Set<TrackTranscriber>();
   #connection: RoomConnection | undefined;
@@ -77,41 +71,39 @@ class RoomTranscriber {
     this.#deps = deps;
     this.#transcription = transcription;
     this.#isHeld = isHeld;
-    this.#writer = new SegmentWriter(deps, { transcriptionId: transcription.id, owner, onRefused });
+    this.#writer = createSegmentWriter(deps, { transcriptionId: transcription.id, owner, onRefused });
     this.#interims = new InterimWriter(deps, { transcriptionId: transcription.id, owner });
   }
 
-  /** Never rejects; resolves after the signal is aborted and the room is left. */
-  async stay(signal: AbortSignal): Promise<void> {
+  /** Returns how to leave the room. */
+  visit(): () => Promise<void> {
     const { id: transcriptionId, room } = this.#transcription;
-    await stayInRoom(this.#deps, {
+    const options = {
       room,
       identity: agentIdentity(transcriptionId),
       isHeld: this.#isHeld,
-      signal,
       fields: { transcriptionId },
-      onTrack: (track) => void this.#transcribeTrack(track),
-      onConnection: (connection) => {
+      onTrack: (track: AudioTrack) => void this.#transcribeTrack(track),
+      onConnection: (connection: RoomConnection | undefined) => {
         this.#connection = connection;
       },
+    };
+    return visitRoom(this.#deps, options, () => {
+      for (const track of this.#tracks) track.checkForGap();
     });
-  }
-
-  checkForGaps(): void {
-    for (const track of this.#tracks) track.checkForGap();
   }
 
   async finish(): Promise<void> {
     this.#isEnded = true;
     await Promise.all([...this.#tracks].map((track) => track.finish()));
-    await this.#writer.flushed();
+    await this.#writer.close();
     await this.#interims.close();
     await this.#captionsSent;
   }
 
   close(): void {
     this.#isEnded = true;
-    this.#writer.close();
+    this.#writer.abandon();
     void this.#interims.close();
     for (const track of this.#tracks) track.close();
     this.#tracks.clear();
@@ -172,7 +164,7 @@ class RoomTranscriber {
     const segment = { ...about, startedAt, endedAt, words, overlapMs: null };
     if (isFinal) {
       this.#interims.discard(trackId);
-      this.#writer.add(segment);
+      void this.#writer.add(segment);
     } else {
       this.#interims.put(segment);
     }
@@ -267,50 +259,22 @@ type SegmentWriterDeps = {
   readonly log: Log;
 };
 
-type SegmentWriterSettings = {
-  readonly transcriptionId: string;
-  readonly owner: string;
-  /** Called when the store refuses segments: the transcription was stopped, deleted or taken over. */
-  readonly onRefused: () => void;
-};
+type SegmentWriterSettings = InterimWriterSettings & Pick<RoomTranscriberSettings, 'onRefused'>;
 
-const RETRY_MS = 500;
-
-/** Stores segments in the order in which they are added. While the database is unavailable they wait in memory. */
-export class SegmentWriter {
-  readonly #batcher: Batcher<StoredSegment>;
-
-  constructor({ store, clock, log }: SegmentWriterDeps, settings: SegmentWriterSettings) {
-    const { transcriptionId, owner, onRefused } = settings;
-    this.#batcher = new Batcher({
-      maxSize: Number.POSITIVE_INFINITY,
-      flush: async (segments) => {
-        const isStored = await store.transcriptions.addSegments(transcriptionId, owner, segments);
-        if (isStored) {
-          log.debug({ transcriptionId, ids: segments.map(({ id }) => id) }, 'stored segments');
-          return;
-        }
-        this.close();
-        onRefused();
-      },
-      beforeRetry: async (error, waiting) => {
-        log.warn({ transcriptionId, waiting, err: error }, 'storing segments failed; trying again');
-        await clock.sleep(RETRY_MS);
-      },
-    });
-  }
-
-  add(segment: StoredSegment): void {
-    void this.#batcher.add(segment);
-  }
-
-  /** Resolves when every segment is stored or refused. */
-  async flushed(): Promise<void> {
-    await this.#batcher.close();
-  }
-
-  /** Drops segments that are not stored yet. */
-  close(): void {
-    this.#batcher.abandon();
-  }
+export function createSegmentWriter(
+  { store, clock, log }: SegmentWriterDeps,
+  { transcriptionId, owner, onRefused }: SegmentWriterSettings,
+): Batcher<StoredSegment> {
+  return createLeasedWriter<StoredSegment>({
+    clock,
+    log,
+    fields: { transcriptionId },
+    failure: 'storing segments failed; trying again',
+    store: async (segments) => {
+      const isStored = await store.transcriptions.addSegments(transcriptionId, owner, segments);
+      if (isStored) log.debug({ transcriptionId, ids: segments.map(({ id }) => id) }, 'stored segments');
+      return isStored;
+    },
+    onRefused,
+  });
 }

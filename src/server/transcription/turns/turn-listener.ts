@@ -1,14 +1,15 @@
+import type { Batcher } from '../../platform/jobs/batcher.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { SampleRingBuffer } from '../audio/sample-ring-buffer.ts';
 import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
 import { SAMPLE_RATE, toMs, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
-import { checkForGaps, type StayDeps, stayInRoom } from '../live/stay-in-room.ts';
+import { createLeasedWriter } from '../leased-writer.ts';
+import { type StayDeps, visitRoom } from '../live/stay-in-room.ts';
 import { VoicedStream } from '../live/voiced-stream.ts';
 import type { SoundBox } from './sound-box.ts';
-import type { ListenedRecording, TurnStores } from './store.ts';
-import { TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
+import type { DetectedTurn, ListenedRecording, TurnStores } from './store.ts';
 
 /*
  * Listens to every room that is recorded, so that a transcription of the recording can name the speakers. Several workers
@@ -193,12 +194,12 @@ class TurnWorker {
  * Nothing is recognised. Audio is kept, encrypted, only of turns in a recording with recordTracks.
  */
 
-type ListenDeps = StayDeps &
-  TurnWriterDeps & {
-    /** Creates the detector of one track, with TURN_MARGINS. */
-    readonly createDetector: () => VoiceActivityDetector;
-    readonly soundBox: Pick<SoundBox, 'seal'>;
-  };
+type ListenDeps = StayDeps & {
+  readonly store: { readonly turns: Pick<TurnStores['turns'], 'addTurns'> };
+  /** Creates the detector of one track, with TURN_MARGINS. */
+  readonly createDetector: () => VoiceActivityDetector;
+  readonly soundBox: Pick<SoundBox, 'seal'>;
+};
 
 type ListenSettings = {
   readonly recording: Pick<ListenedRecording, 'recordingId' | 'room' | 'recordTracks'>;
@@ -207,8 +208,12 @@ type ListenSettings = {
    * Returns whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it.
    */
   readonly isHeld: () => boolean;
+  /** Called when the store refuses turns: the recording was deleted or taken over by another worker. */
   readonly onRefused: () => void;
 };
+
+/** Turns that end within this time are stored together. */
+const STORE_AFTER_MS = 1_000;
 
 type Listening = {
   /** Leaves the room at once and drops turns that are not stored yet. */
@@ -219,32 +224,33 @@ type Listening = {
 
 function listenToRoom(deps: ListenDeps, settings: ListenSettings): Listening {
   const { recordingId, room } = settings.recording;
-  const writer = new TurnWriter(deps, { ...settings, recordingId });
+  const writer = createLeasedWriter<DetectedTurn>({
+    clock: deps.clock,
+    log: deps.log,
+    fields: { recordingId },
+    failure: 'storing turns failed; trying again',
+    gather: { ms: STORE_AFTER_MS, size: Number.POSITIVE_INFINITY },
+    store: (turns) => deps.store.turns.addTurns(recordingId, settings.owner, turns),
+    onRefused: settings.onRefused,
+  });
   const tracks = new TrackListeners(deps, writer, settings.recording);
-  const ending = new AbortController();
-  const { signal } = ending;
-  const staying = stayInRoom(deps, {
+  const options = {
     room,
     identity: `stt-turns-${recordingId}`,
     isHeld: settings.isHeld,
-    signal,
     fields: { recordingId },
-    onTrack: (track) => void tracks.listen(track),
-  });
-  const checking = checkForGaps({ clock: deps.clock, check: () => tracks.checkForGaps(), signal });
-  const leave = async (): Promise<void> => {
-    ending.abort();
-    await Promise.all([staying, checking]);
+    onTrack: (track: AudioTrack) => void tracks.listen(track),
   };
+  const leave = visitRoom(deps, options, () => tracks.checkForGaps());
   return {
     end: async () => {
-      writer.close();
+      writer.abandon();
       tracks.end();
       await leave();
     },
     finish: async () => {
       tracks.end();
-      await writer.flush();
+      await writer.close();
       await leave();
     },
   };
@@ -252,12 +258,12 @@ function listenToRoom(deps: ListenDeps, settings: ListenSettings): Listening {
 
 class TrackListeners {
   readonly #deps: ListenDeps;
-  readonly #writer: TurnWriter;
+  readonly #writer: Batcher<DetectedTurn>;
   readonly #recording: ListenSettings['recording'];
   readonly #streams = new Set<VoicedStream>();
   #isEnded = false;
 
-  constructor(deps: ListenDeps, writer: TurnWriter, recording: ListenSettings['recording']) {
+  constructor(deps: ListenDeps, writer: Batcher<DetectedTurn>, recording: ListenSettings['recording']) {
     this.#deps = deps;
     this.#writer = writer;
     this.#recording = recording;
@@ -308,7 +314,7 @@ class TrackListeners {
     const { recordingId } = this.#recording;
     const sealed = sound && this.#deps.soundBox.seal(sound, { recordingId, trackId, startedAt });
     const turn = { trackId, identity, name: name() || null, startedAt, endedAt };
-    this.#writer.add({ ...turn, sound: sealed });
+    void this.#writer.add({ ...turn, sound: sealed });
   }
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../src/server/platform/clock.ts';
-import { SegmentWriter } from '../../../../src/server/transcription/live/transcribe-room.ts';
+import { createSegmentWriter } from '../../../../src/server/transcription/live/transcribe-room.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -24,7 +24,7 @@ let isUnavailable: boolean;
 /** Called when segments are stored, before the writer is told. */
 let onStored: () => void;
 let refusals: number;
-let writer: SegmentWriter;
+let writer: ReturnType<typeof createSegmentWriter>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rtc-notes-'));
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
@@ -48,7 +48,7 @@ beforeEach(async () => {
     onStored();
     return isStored;
   };
-  writer = new SegmentWriter(
+  writer = createSegmentWriter(
     { store: { transcriptions: { addSegments } }, clock, log: collectingLog(log) },
     {
       transcriptionId: ID,
@@ -82,8 +82,8 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() =>
 
 describe('the segments of a call', () => {
   it('are stored as they are added', async () => {
-    for (let index = 0; index < 5; index += 1) writer.add(segment(index));
-    await writer.flushed();
+    for (let index = 0; index < 5; index += 1) void writer.add(segment(index));
+    await writer.close();
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2', 'seg_3', 'seg_4']);
     expect(refusals).toBe(0);
   });
@@ -95,29 +95,29 @@ describe('the segments of a call', () => {
         onStored = () => {};
         void (async () => {
           for (let turn = 0; turn < turns; turn += 1) await undefined;
-          writer.add(segment(1));
+          void writer.add(segment(1));
         })();
       };
-      writer.add(segment(0));
+      void writer.add(segment(0));
       await settled();
       await settled();
-      await writer.flushed();
+      await writer.close();
       expect(await storedIds()).toEqual(['seg_0', 'seg_1']);
     },
   );
 
   it('wait in order while the database is unavailable, and the log has none of their text', async () => {
     isUnavailable = true;
-    writer.add(segment(0));
-    writer.add(segment(1));
+    void writer.add(segment(0));
+    void writer.add(segment(1));
     await settled();
     clock.advance(500);
     await settled();
-    writer.add(segment(2));
+    void writer.add(segment(2));
     expect(await storedIds()).toEqual([]);
     isUnavailable = false;
     clock.advance(500);
-    await writer.flushed();
+    await writer.close();
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2']);
     const failures = log.filter(({ level }) => level === 'warn');
     expect(failures.map(({ fields }) => Object.keys(fields).toSorted())).toEqual(
@@ -128,26 +128,26 @@ describe('the segments of a call', () => {
   });
 
   it('are no longer stored once the transcription was stopped', async () => {
-    writer.add(segment(0));
-    await writer.flushed();
+    void writer.add(segment(0));
+    await writer.close();
     await store.transcriptions.stopLive(ID, NOW + 1);
-    writer.add(segment(1));
-    await writer.flushed();
-    writer.add(segment(2));
-    await writer.flushed();
+    void writer.add(segment(1));
+    await writer.close();
+    void writer.add(segment(2));
+    await writer.close();
     expect([await storedIds(), refusals]).toEqual([['seg_0'], 1]);
   });
 
   it('are dropped on close, including those that wait', async () => {
     isUnavailable = true;
-    writer.add(segment(0));
+    void writer.add(segment(0));
     await settled();
-    writer.close();
+    writer.abandon();
     isUnavailable = false;
     clock.advance(500);
-    await writer.flushed();
-    writer.add(segment(1));
-    await writer.flushed();
+    await writer.close();
+    void writer.add(segment(1));
+    await writer.close();
     expect([await storedIds(), refusals]).toEqual([[], 0]);
   });
 });
