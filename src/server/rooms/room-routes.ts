@@ -56,8 +56,8 @@ export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
     listClosedRoute(deps),
     getRoute(deps),
     updateRoute(deps),
-    sendRoute(deps),
     deleteRoute(deps, turns),
+    sendRoute(deps),
   ];
 }
 

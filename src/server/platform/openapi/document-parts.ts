@@ -1,7 +1,6 @@
 import { ERROR_CODES, type ErrorCode, PROBLEMS, problemType } from '../../../contract/errors.ts';
 import { EVENT_ALIASES, TEST_EVENT } from '../../../contract/event-names.ts';
 import { EVENT_SCHEMAS, WebhookTestEventSchema } from '../../../contract/event-payloads.ts';
-import { readObjects } from '../../../contract/unknown-value.ts';
 import {
   STANDARD_SIGNATURE_HEADER,
   WEBHOOK_EVENT_HEADER,
@@ -21,67 +20,45 @@ import { type Components, type JsonObject, toReference } from './schema-document
  * of the document.
  */
 
-type Operation = JsonObject & { readonly operationId: string };
+export type Operation = JsonObject & {
+  readonly operationId: string;
+  readonly parameters?: readonly JsonObject[];
+};
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-type Kind = 'parameters' | 'responses';
-
-type Shared = {
+/** Moves the parameters that several operations have to components. */
+export function shareParameters(paths: Paths): {
   readonly paths: Paths;
   readonly parameters: Readonly<Record<string, JsonObject>>;
-  readonly responses: Readonly<Record<string, JsonObject>>;
-};
-
-/** @param nameOfError the component name of an error response; undefined for a response that stays inline */
-export function shareComponents(
-  paths: Paths,
-  nameOfError: (response: JsonObject) => string | undefined,
-): Shared {
-  const parameters = new SharedParts('parameters');
-  const responses = new SharedParts('responses');
-  for (const operation of listOperations(paths)) {
-    for (const parameter of listParameters(operation)) parameters.count(parameter);
-  }
-  const shared = mapOperations(paths, (operation) => ({
-    ...operation,
-    ...(operation.parameters === undefined
-      ? {}
+} {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  const all = operations.flatMap(({ parameters = [] }) => parameters);
+  const uses = Map.groupBy(all, (parameter) => JSON.stringify(parameter));
+  const shared = new SharedParts('parameters');
+  const referred = mapOperations(paths, (operation) =>
+    operation.parameters === undefined
+      ? operation
       : {
-          parameters: listParameters(operation).map((parameter) =>
-            parameters.isRepeated(parameter)
-              ? parameters.refer(parameter, String(parameter.name), operation.operationId)
+          ...operation,
+          parameters: operation.parameters.map((parameter) =>
+            (uses.get(JSON.stringify(parameter)) ?? []).length > 1
+              ? shared.refer(parameter, String(parameter.name), operation.operationId)
               : parameter,
           ),
-        }),
-    responses: Object.fromEntries(
-      Object.entries(listResponses(operation)).map(([status, response]) => {
-        const name = nameOfError(response);
-        return [status, name === undefined ? response : responses.refer(response, name, status)];
-      }),
-    ),
-  }));
-  return { paths: shared, parameters: parameters.components, responses: responses.components };
+        },
+  );
+  return { paths: referred, parameters: shared.components };
 }
 
 /** Parts of equal content share one component, under the first requested name. */
-class SharedParts {
+export class SharedParts {
   readonly components: Record<string, JsonObject> = {};
-  readonly #kind: Kind;
-  readonly #uses = new Map<string, number>();
+  readonly #kind: 'parameters' | 'responses';
   readonly #names = new Map<string, string>();
 
-  constructor(kind: Kind) {
+  constructor(kind: 'parameters' | 'responses') {
     this.#kind = kind;
-  }
-
-  count(part: JsonObject): void {
-    const key = JSON.stringify(part);
-    this.#uses.set(key, (this.#uses.get(key) ?? 0) + 1);
-  }
-
-  isRepeated(part: JsonObject): boolean {
-    return (this.#uses.get(JSON.stringify(part)) ?? 0) > 1;
   }
 
   /** @param qualifier distinguishes a part with the same name and different content */
@@ -97,10 +74,6 @@ class SharedParts {
   }
 }
 
-function listOperations(paths: Paths): readonly Operation[] {
-  return Object.values(paths).flatMap((item) => Object.values(item));
-}
-
 function mapOperations(paths: Paths, change: (operation: Operation) => Operation): Paths {
   return Object.fromEntries(
     Object.entries(paths).map(([path, item]) => [
@@ -108,14 +81,6 @@ function mapOperations(paths: Paths, change: (operation: Operation) => Operation
       Object.fromEntries(Object.entries(item).map(([method, operation]) => [method, change(operation)])),
     ]),
   );
-}
-
-function listParameters({ parameters }: Operation): readonly JsonObject[] {
-  return readObjects(parameters);
-}
-
-function listResponses({ responses }: Operation): Readonly<Record<string, JsonObject>> {
-  return responses as Readonly<Record<string, JsonObject>>;
 }
 
 /* Describes how requests are signed, and which API keys may call a route. */

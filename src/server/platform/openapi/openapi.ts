@@ -21,10 +21,12 @@ import {
   describe,
   describeScopes,
   listSignedErrors,
+  type Operation,
   SECURITY,
   SECURITY_SCHEMES,
+  SharedParts,
   SIGNED_ERRORS,
-  shareComponents,
+  shareParameters,
   TAG_DESCRIPTIONS,
   webhookSection,
 } from './document-parts.ts';
@@ -57,15 +59,17 @@ export function openApiDocument(
   { version, basePath }: { readonly version: string; readonly basePath: string },
 ): JsonObject {
   const components: Components = new Map();
-  const inline: Record<string, Record<string, JsonObject & { readonly operationId: string }>> = {};
+  const responses = new SharedParts('responses');
+  const inline: Record<string, Record<string, Operation>> = {};
   const documented = routes.filter((route) => !route.isInternal);
   for (const route of documented) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    inline[path] = { ...inline[path], [route.method.toLowerCase()]: operation(route, components, basePath) };
+    const described = operation(route, { components, responses, basePath });
+    inline[path] = { ...inline[path], [route.method.toLowerCase()]: described };
   }
   // Registers the component, because error responses refer to it by its name.
   toReference(ProblemSchema, components);
-  const { paths, parameters, responses } = shareComponents(inline, nameOfErrorResponse);
+  const { paths, parameters } = shareParameters(inline);
   const section = webhookSection(components, recordedDelivery);
   return {
     openapi: '3.1.0',
@@ -82,7 +86,7 @@ export function openApiDocument(
     components: {
       schemas: Object.fromEntries(components),
       parameters: { ...parameters, ...section.parameters },
-      responses,
+      responses: responses.components,
       headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
     },
@@ -97,11 +101,14 @@ function usedTags(routes: readonly Route[]): readonly JsonObject[] {
     .map(([name, description]) => ({ name, description }));
 }
 
-function operation(
-  route: Route,
-  components: Components,
-  basePath: string,
-): JsonObject & { readonly operationId: string } {
+/** What operations share. */
+type Shared = {
+  readonly components: Components;
+  readonly responses: SharedParts;
+  readonly basePath: string;
+};
+
+function operation(route: Route, { components, responses, basePath }: Shared): Operation {
   const parameters = [
     ...describeParameters(route.params, 'path', components),
     ...describeParameters(route.query, 'query', components),
@@ -116,7 +123,10 @@ function operation(
     ...describeScopes(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, components),
-    responses: { ...successResponses(route, components), ...errorResponses(route, components) },
+    responses: {
+      ...successResponses(route, components),
+      ...errorResponses(route, components, responses),
+    },
     'x-codeSamples': shellSamples(route, basePath),
   };
 }
@@ -191,8 +201,8 @@ function successResponse(route: Route, response: SuccessResponse, components: Co
   return { description: response.description, headers, content };
 }
 
-/** Returns all errors that the route can return, one response per status with an example per code. */
-function errorResponses(route: Route, components: Components): JsonObject {
+/** Refers to all errors that the route can return, one response per status with an example per code. */
+function errorResponses(route: Route, components: Components, responses: SharedParts): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of listErrorCodes(route)) {
     const { status } = PROBLEMS[code];
@@ -202,10 +212,11 @@ function errorResponses(route: Route, components: Components): JsonObject {
   // The 503 of /ready has a shape of its own and is declared as a success response.
   const undeclared = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
   return Object.fromEntries(
-    undeclared.map(([status, codes]) => [
-      String(status),
-      errorResponse(status, codes, errorShape(route, status, components)),
-    ]),
+    undeclared.map(([status, codes]) => {
+      const shape = errorShape(route, status, components);
+      const name = nameErrorResponse(status, codes, shape);
+      return [status, responses.refer(errorResponse(status, codes, shape), name, String(status))];
+    }),
   );
 }
 
@@ -242,19 +253,13 @@ function errorResponse(status: number, codes: readonly ErrorCode[], shape: Error
   };
 }
 
-/**
- * Returns the component name of an error response, from the codes that not every route has; undefined for a success
- * response.
- */
-function nameOfErrorResponse({ content }: JsonObject): string | undefined {
-  const [type, media] = Object.entries(content ?? {})[0] ?? [];
-  const { examples = {} }: { readonly examples?: object } = media ?? {};
-  const codes = ERROR_CODES.filter((code) => Object.hasOwn(examples, code));
-  const [first] = codes;
-  if (first === undefined) return undefined;
-  const special = codes.filter((code) => !ANY_ERRORS.includes(code) && !SIGNED_ERRORS.includes(code));
-  const words = special.length === 0 ? reasonPhrase(PROBLEMS[first].status) : special.join('-or-');
-  return (type === PROBLEM_SHAPE.contentType ? '' : 'Fiscal') + toPascalCase(words);
+/** Names the component of an error response by the codes that not every route has. */
+function nameErrorResponse(status: number, codes: readonly ErrorCode[], shape: ErrorShape): string {
+  const special = ERROR_CODES.filter(
+    (code) => codes.includes(code) && !ANY_ERRORS.includes(code) && !SIGNED_ERRORS.includes(code),
+  );
+  const words = special.length === 0 ? reasonPhrase(status) : special.join('-or-');
+  return (shape === PROBLEM_SHAPE ? '' : 'Fiscal') + toPascalCase(words);
 }
 
 function toPascalCase(words: string): string {
