@@ -11,24 +11,29 @@ import { isOfRooms, type OwnLimits, ROOT_KEY_ID, type RoomPrefixes } from '../..
  * and shapes the response. Validation, the OpenAPI document and the tests of both use the same value.
  */
 
-export type Tag =
-  | 'service'
-  | 'tokens'
-  | 'rooms'
-  | 'plans'
-  | 'participants'
-  | 'recordings'
-  | 'broadcasts'
-  | 'sessions'
-  | 'usage'
-  | 'ingress'
-  | 'transcription'
-  | 'webhooks'
-  | 'events'
-  | 'keys'
-  | 'audit'
-  | 'fiscal codes'
-  | 'places';
+/** The tags of the OpenAPI document, beginning with the first steps of a newcomer. */
+export const TAG_DESCRIPTIONS = {
+  tokens: 'Access tokens by role',
+  rooms: "Rooms, as the media server's own objects",
+  plans: 'Settings for the room of a name, or for all rooms with a prefix',
+  participants: 'The people in a room',
+  recordings: 'Recordings of a room, MP4 files in object storage',
+  broadcasts: 'Broadcasts of a room to other servers (RTMP, SRT) and as HLS',
+  sessions: 'Rooms from their opening to their end, with who was there',
+  usage: 'Minutes and bytes by day in UTC, for invoices',
+  ingress: 'RTMP and WHIP streams that publish into a room',
+  transcription: 'Speech to text, live and after the call',
+  webhooks: 'Webhooks, their deliveries and every attempt',
+  keys: 'API keys beside the root key, with scopes and an optional expiry',
+  audit: 'The log of who changed what',
+  events: 'What happened in rooms, in order',
+  'fiscal codes':
+    'Italian fiscal codes: public, open to pages of any origin, with errors in their own format',
+  service: 'Whether the service runs and what it can do',
+  places: 'Italian regions, provinces, places and postal codes: public, like the fiscal codes',
+} as const;
+
+export type Tag = keyof typeof TAG_DESCRIPTIONS;
 
 /** `signed`: the three signature headers. `public`: none. `media-server`: LiveKit's JWT, which the handler checks. */
 export type Security = 'signed' | 'public' | 'media-server';

@@ -9,7 +9,7 @@ import {
   WEBHOOK_TIMESTAMP_HEADER,
   WEBHOOK_TOLERANCE_SECONDS,
 } from '../../../contract/webhook-signing.ts';
-import type { Route, RouteScopes, Security, Tag } from '../http/route.ts';
+import type { Route, RouteScopes, Security } from '../http/route.ts';
 import { type Components, type JsonObject, toReference } from './schema-document.ts';
 
 /*
@@ -234,27 +234,6 @@ function header(name: string, { description, example }: Readonly<Record<'descrip
 function toPascalCase(event: string): string {
   return event.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
-
-export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
-  tokens: 'Access tokens by role',
-  rooms: "Rooms, as the media server's own objects",
-  plans: 'Settings for the room of a name, or for all rooms with a prefix',
-  participants: 'The people in a room',
-  recordings: 'Recordings of a room, MP4 files in object storage',
-  broadcasts: 'Broadcasts of a room to other servers (RTMP, SRT) and as HLS',
-  sessions: 'Rooms from their opening to their end, with who was there',
-  usage: 'Minutes and bytes by day in UTC, for invoices',
-  ingress: 'RTMP and WHIP streams that publish into a room',
-  transcription: 'Speech to text, live and after the call',
-  webhooks: 'Webhooks, their deliveries and every attempt',
-  keys: 'API keys beside the root key, with scopes and an optional expiry',
-  audit: 'The log of who changed what',
-  events: 'What happened in rooms, in order',
-  'fiscal codes':
-    'Italian fiscal codes: public, open to pages of any origin, with errors in their own format',
-  service: 'Whether the service runs and what it can do',
-  places: 'Italian regions, provinces, places and postal codes: public, like the fiscal codes',
-};
 
 const CATALOGUE = ERROR_CODES.map((code) => {
   const { status, meaning } = PROBLEMS[code];

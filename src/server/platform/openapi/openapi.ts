@@ -14,7 +14,7 @@ import {
 } from '../../../contract/idempotency.ts';
 import { ProblemSchema } from '../../../contract/problem.ts';
 import { takesIdempotencyKey } from '../http/register-route.ts';
-import type { Route, SuccessResponse } from '../http/route.ts';
+import { type Route, type SuccessResponse, TAG_DESCRIPTIONS } from '../http/route.ts';
 import {
   API_DESCRIPTION,
   DELIVERY_TAG,
@@ -27,7 +27,6 @@ import {
   SharedParts,
   SIGNED_ERRORS,
   shareParameters,
-  TAG_DESCRIPTIONS,
   webhookSection,
 } from './document-parts.ts';
 import { shellSamples } from './samples/code-samples.ts';
@@ -93,7 +92,7 @@ export function openApiDocument(
   };
 }
 
-/** Returns the used tags in the order of the descriptions, which begin with the first steps of a newcomer. */
+/** Returns the used tags in the order of the descriptions. */
 function usedTags(routes: readonly Route[]): readonly JsonObject[] {
   const used = new Set<string>(routes.map((route) => route.tag));
   return Object.entries(TAG_DESCRIPTIONS)
