@@ -146,20 +146,30 @@ function fault(detail: string, next: string): StorageCheck {
  * whether the recorder reaches the storage.
  */
 
-const PROBE_CONTENT = 'rtc: a trial file; it may be deleted';
-
 /** The error of a step; undefined without one. */
 type StepResult = Promise<StorageCheck | undefined>;
 
 /** Tests the bucket. Never rejects. */
 async function checkBucket(deps: BucketFilesDeps, location: FileLocation): Promise<StorageCheck> {
-  const unwritten = await write(deps, location);
+  const probe = { location, keys: findKeyHolder(deps.storage) };
+  const get = () => ask(deps, location, { method: 'GET' });
+  const unwritten = await step(probe, WRITING, {
+    send: () => ask(deps, location, { method: 'PUT', body: CONTENT }),
+  });
   if (unwritten !== undefined) return unwritten;
-  const unread = await readBack(deps, location);
-  const unsigned = unread ?? (await fetchSigned(deps, location));
+  const isElsewhere = deps.storage?.publicEndpoint !== deps.storage?.endpoint;
+  const unread =
+    (await step(probe, READING, { send: get, expected: CONTENT })) ??
+    (await step(probe, isElsewhere ? FETCHING_ELSEWHERE : FETCHING, {
+      send: () => fetchSigned(deps, location),
+      expected: CONTENT,
+    }));
   // The object is deleted after an error too.
-  const undeleted = await remove(deps, location);
-  const found = unsigned ?? undeleted ?? (await lookForMissing(deps, location));
+  const undeleted = await step(probe, DELETING, { send: () => ask(deps, location, { method: 'DELETE' }) });
+  const found =
+    unread ??
+    undeleted ??
+    (await step(probe, PROBE_MISSING, { send: async () => acceptMissing(await get()) }));
   return (
     found ?? {
       status: 'ok',
@@ -169,53 +179,20 @@ async function checkBucket(deps: BucketFilesDeps, location: FileLocation): Promi
   );
 }
 
-async function write(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step({ location, keys: findKeyHolder(deps.storage) }, WRITING, {
-    send: async () => await ask(deps, location, { method: 'PUT', body: PROBE_CONTENT }),
-  });
-}
-
-async function readBack(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step({ location, keys: findKeyHolder(deps.storage) }, READING, {
-    send: async () => await ask(deps, location, { method: 'GET' }),
-    expected: PROBE_CONTENT,
-  });
-}
-
-async function fetchSigned(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  const { storage, timeoutMs } = deps;
-  const isElsewhere = storage?.publicEndpoint !== storage?.endpoint;
-  const fetched = async (): Promise<Response> => {
-    const url = await createBucketFiles(deps).signedUrl(location, 60);
-    return await fetch(`${url}`, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs ?? 10_000) });
-  };
-  return await step(
-    { location, keys: findKeyHolder(deps.storage) },
-    isElsewhere ? FETCHING_ELSEWHERE : FETCHING,
-    {
-      send: fetched,
-      expected: PROBE_CONTENT,
-    },
-  );
-}
-
-async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step({ location, keys: findKeyHolder(deps.storage) }, DELETING, {
-    send: async () => await ask(deps, location, { method: 'DELETE' }),
+async function fetchSigned(deps: BucketFilesDeps, location: FileLocation): Promise<Response> {
+  const url = await createBucketFiles(deps).signedUrl(location, 60);
+  return await fetch(`${url}`, {
+    redirect: 'manual',
+    signal: AbortSignal.timeout(deps.timeoutMs ?? 10_000),
   });
 }
 
 /**
- * Checks that the object is missing. Only keys that may list the bucket distinguish a deleted file from a forbidden one: the
- * others get 403 for both.
+ * A step fails by its status, and this one is good when the object is not found. Only keys that may list the bucket
+ * distinguish a deleted file from a forbidden one: the others get 403 for both.
  */
-async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  const send = async (): Promise<Response> => {
-    const response = await ask(deps, location, { method: 'GET' });
-    // A step fails by its status, and this one is good when the object is not found.
-    return response.status === 404 ? new Response(null, { status: 200 }) : response;
-  };
-  return await step({ location, keys: findKeyHolder(deps.storage) }, PROBE_MISSING, { send });
+function acceptMissing(response: Response): Response {
+  return response.status === 404 ? new Response(null, { status: 200 }) : response;
 }
 
 type StepKind = {
