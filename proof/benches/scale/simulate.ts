@@ -61,6 +61,7 @@ export function fitModel({ costs, serialSection }: Costs): Model {
   const together = of(EVENT_TOGETHER);
   const size = (alone.statements ?? Number.NaN) / (together.statements ?? Number.NaN);
   const split = (one: number | null, many: number | null): Time => {
+    // For each event, one costs transaction + event, and many cost transaction / size + event.
     const perTransactionMs = ((one ?? 0) - (many ?? 0)) / (1 - 1 / size);
     return { perTransactionMs, perEventMs: Math.max(0, (one ?? 0) - perTransactionMs) };
   };
@@ -167,7 +168,7 @@ class Simulation {
 
   #read(batch: Batch, now: number): void {
     const { database, serial } = this.#model;
-    // The time of the database includes its work while the row is locked.
+    // The time of the database includes what each event takes while the row is locked. The rest of that time is a wait for the disk.
     const ms = Math.max(0, computeTime(database, batch) - serial.perEventMs * batch.arrivals.length);
     const read = this.#database.take(now, ms);
     this.#steps.add({ at: read, run: () => this.#commit(batch, read) });

@@ -91,7 +91,10 @@ type Injected = { readonly prefix: string; readonly rooms: Rooms; readonly peopl
 
 type Injection = { readonly prefix: string; readonly node: Node; readonly fault: () => Promise<void> };
 
-/** Lets people join, causes the fault on the node that hosts their rooms, and disconnects those who leave with it. */
+/**
+ * Lets people join, causes the fault on the node that hosts their rooms, and disconnects those who leave with it. `Rooms` says
+ * what happens in each.
+ */
 async function injectFault(stage: NodeStage, { prefix, node, fault }: Injection): Promise<Injected> {
   const rooms = await openRooms(stage, prefix, node.id());
   const people: Person[] = [];

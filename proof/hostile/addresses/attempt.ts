@@ -1,2 +1,5 @@
-/** Prefix that `names.ts` prints before the address of a connection attempt. */
+/**
+ * What `names.ts` prints before the address of a connection attempt. It is not in that file, because whoever imports the file
+ * has its resolver.
+ */
 export const ATTEMPT = 'connection attempt to ';
