@@ -65,19 +65,14 @@ export function segmentMethods(connection: Connection) {
           order by "searchKey" desc limit ${JUDGED_SEGMENTS}
         ) as latest
         group by identity order by identity`.execute(db);
-      // PostgreSQL counts in bigint, which arrives as text.
-      return rows.map(({ identity, segments, doubtful }) => ({
-        identity,
-        segments: Number(segments),
-        doubtful: Number(doubtful),
-      }));
+      return rows;
     },
     countSegments: async (id) => {
       const count = db
         .selectFrom('segments')
         .select((row) => row.fn.countAll<number>().as('count'))
         .where('transcriptionId', '=', id);
-      return Number((await count.executeTakeFirstOrThrow()).count);
+      return (await count.executeTakeFirstOrThrow()).count;
     },
     hasTracks: async (id) => {
       const found = db.selectFrom('segments').select('id').where('transcriptionId', '=', id);
@@ -211,18 +206,17 @@ async function listStored(
   let select = connection.db
     .selectFrom('segments')
     .select(WORDED_COLUMNS)
-    .select(sql<number | string>`"searchKey"`.as('position'))
+    .select(sql<number>`"searchKey"`.as('position'))
     .where('transcriptionId', '=', id)
     .where(sql<boolean>`"searchKey" > ${after}`);
   if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
   const rows = await select.orderBy(sql`"searchKey"`).limit(limit).execute();
-  const end = rows.length < limit ? last : Number(rows.at(-1)?.position);
+  const end = rows.length < limit ? last : (rows.at(-1)?.position ?? last);
   return { segments: rows.map(({ position: _position, ...row }) => toStored(row)), position: end };
 }
 
 async function lastPosition({ db }: Connection, id: string): Promise<number> {
-  const { rows } = await sql<{ last: number | string | null }>`
+  const { rows } = await sql<{ last: number | null }>`
     select max("searchKey") as last from segments where "transcriptionId" = ${id}`.execute(db);
-  // PostgreSQL's bigint arrives as text.
-  return Number(rows[0]?.last ?? 0);
+  return rows[0]?.last ?? 0;
 }

@@ -257,7 +257,7 @@ export async function countByPart({ db }: Connection, query: CountQuery): Promis
   const { rows } = await sql<PartCount>`
     select cast(("createdAt" - ${since}) / ${partMs} as bigint) as part, count(*) as count
     from (${all}) as newest group by part order by part`.execute(db);
-  return rows.map(({ part, count }) => ({ part: Number(part), count: Number(count) }));
+  return rows;
 }
 
 /** Columns of the deliveries of a webhook that only parcels have. They are few. */
@@ -278,7 +278,7 @@ export async function countPending(
       ) as stored
       union all ${ofParcels(sql`attempts, "createdAt"`, webhookId)}
     ) as newest`.execute(db);
-  return { retrying: Number(rows[0]?.retrying ?? 0), oldestAt: rows[0]?.oldestAt ?? null };
+  return { retrying: rows[0]?.retrying ?? 0, oldestAt: rows[0]?.oldestAt ?? null };
 }
 
 /** Pending deliveries that were tried are looked for among the newest ones only. */

@@ -16,7 +16,7 @@ export function createWebhookStore(connection: Connection, registrations: Regist
     insertBelow: (limits, webhook) => insertBelow(connection, limits, toRow(webhook)),
     countOfKey: async (keyId) => {
       const { rows } = await sql<{ count: number }>`select ${countOfKey(keyId)} as count`.execute(db);
-      return Number(rows[0]?.count);
+      return rows[0]?.count ?? 0;
     },
     list: (page) => listWebhooks(connection, page),
     listRegistrations: async (version) =>

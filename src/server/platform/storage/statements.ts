@@ -86,7 +86,7 @@ export async function withinRooms<Tables>(
     select count(*) as count from (
       select 1 from ${sql.table(table)} where ${isWithin} limit ${MOST_SORTED + 1}
     ) as found`.execute(db);
-  if (Number(rows[0]?.count) > MOST_SORTED) {
+  if ((rows[0]?.count ?? 0) > MOST_SORTED) {
     // The sign keeps SQLite, which has no figures about the names, from the index of rooms.
     const column = dialect.engine === 'SQLite' ? sql`+${sql.ref(room)}` : sql.ref(room);
     return { condition: beginsWith(column, prefixes), isFew: false };

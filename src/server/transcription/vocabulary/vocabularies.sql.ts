@@ -58,7 +58,7 @@ export function createVocabularyStore(connection: Connection): VocabularyStore {
     },
     countOfKey: async (keyId) => {
       const { rows } = await sql<{ count: number }>`select ${countOfKey(keyId)} as count`.execute(db);
-      return Number(rows[0]?.count);
+      return rows[0]?.count ?? 0;
     },
     delete: async (room) => {
       await db.deleteFrom('vocabularies').where('room', '=', sanitizeText(room)).execute();

@@ -71,10 +71,9 @@ async function listLanguages({ db }: Connection, asked: string | undefined): Pro
 }
 
 async function findLastKey({ db }: Connection): Promise<number> {
-  const { rows } = await sql<{ last: number | string | null }>`
+  const { rows } = await sql<{ last: number | null }>`
     select max("searchKey") as last from segments`.execute(db);
-  // PostgreSQL's bigint arrives as text.
-  return Number(rows[0]?.last ?? 0);
+  return rows[0]?.last ?? 0;
 }
 
 type Span = { readonly id: string; readonly first: number; readonly last: number };
@@ -86,9 +85,7 @@ async function listSpans({ db }: Connection, egressId: string): Promise<readonly
       (select min("searchKey") from segments where "transcriptionId" = transcriptions.id) as first,
       (select max("searchKey") from segments where "transcriptionId" = transcriptions.id) as last
     from transcriptions where "egressId" = ${egressId}`.execute(db);
-  return rows
-    .filter(({ last }) => last !== null)
-    .map(({ id, first, last }) => ({ id, first: Number(first), last: Number(last) }));
+  return rows.filter(({ last }) => last !== null);
 }
 
 async function findWithin(
@@ -97,9 +94,7 @@ async function findWithin(
   range: KeyRange,
 ): Promise<readonly FoundSegment[]> {
   const find = dialect.engine === 'SQLite' ? findOnSqlite : findOnPostgres;
-  const statement = find(search.terms, { ...range, filter: toFilter(dialect, search) });
-  const { rows } = await statement.execute(db);
-  return rows.map((row) => ({ ...row, searchKey: Number(row.searchKey) }));
+  return (await find(search.terms, { ...range, filter: toFilter(dialect, search) }).execute(db)).rows;
 }
 
 const COLUMNS = sql`segments."id", segments."transcriptionId", segments."trackId", segments."identity",
@@ -247,9 +242,7 @@ async function countRemains({ db }: Connection, speaker: Speaker): Promise<Speec
       join recordings on recordings.id = turns."recordingId"
     where turns.identity = ${sanitizeText(speaker.identity)}
       ${room === undefined ? sql`` : sql`and recordings.room = ${room}`}`.execute(db);
-  // PostgreSQL counts in bigint, which arrives as text.
-  const [first, second] = [running.rows[0], recordings.rows[0]];
-  return { running: Number(first?.count ?? 0), recordings: Number(second?.count ?? 0) };
+  return { running: running.rows[0]?.count ?? 0, recordings: recordings.rows[0]?.count ?? 0 };
 }
 
 function inRoom({ room }: Speaker): RawBuilder<boolean> {
