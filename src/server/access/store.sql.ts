@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { AuditResult, Scope } from '../../contract/choices.ts';
 import type { OwnLimits } from '../../contract/keys.ts';
-import { columnList, withinRooms } from '../platform/storage/statements.ts';
+import { columnList, isBehind, withinRooms } from '../platform/storage/statements.ts';
 import type { ApiKeyRow, AuditRow, Connection, Tables } from '../schema/tables.ts';
 import type {
   ApiKey,
@@ -111,9 +111,7 @@ function isActiveAt(now: number) {
 
 async function listKeys({ db }: Connection, { after, limit }: KeyPage): Promise<readonly ApiKey[]> {
   let query = db.selectFrom('apiKeys').selectAll().orderBy('createdAt').orderBy('id');
-  if (after !== undefined) {
-    query = query.where(sql<boolean>`("createdAt", id) > (${after.createdAt}, ${after.id})`);
-  }
+  query = query.where(isBehind(['createdAt', 'id'], '>', after && [after.createdAt, after.id]));
   return (await query.limit(limit).execute()).map(toKey);
 }
 
@@ -283,11 +281,7 @@ async function listAudit(
     const [from, below] = STATUSES[result];
     select = select.where('status', '>=', from).where('status', '<', below);
   }
-  if (before !== undefined) {
-    select = select.where((row) =>
-      row(row.refTuple('occurredAt', 'id'), '<', row.tuple(before.occurredAt, before.id)),
-    );
-  }
+  select = select.where(isBehind(['occurredAt', 'id'], '<', before && [before.occurredAt, before.id]));
   const rows = await select.orderBy('occurredAt', 'desc').orderBy('id', 'desc').limit(limit).execute();
   return rows.map((row) => ({ ...row, ids: JSON.parse(row.ids) as AuditRecord['ids'] }));
 }

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import { withinRooms } from '../platform/storage/statements.ts';
+import { isBehind, withinRooms } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
 import type {
@@ -166,13 +166,15 @@ function isAsRead(recording: Recording) {
 
 /** Deletes the turns with the recording, and the lease first: a worker that holds it may be adding turns. */
 function listEnded(db: Database, { before, limit, after }: EndedQuery): Promise<readonly Recording[]> {
-  let select = db.selectFrom('recordings').selectAll().where('endedAt', '<', before);
-  if (after !== undefined) {
-    select = select.where((row) =>
-      row(row.refTuple('endedAt', 'id'), '>', row.tuple(after.endedAt, after.id)),
-    );
-  }
-  return select.orderBy('endedAt').orderBy('id').limit(limit).execute();
+  return db
+    .selectFrom('recordings')
+    .selectAll()
+    .where('endedAt', '<', before)
+    .where(isBehind(['endedAt', 'id'], '>', after && [after.endedAt, after.id]))
+    .orderBy('endedAt')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
 }
 
 async function deleteRecording(connection: Connection, id: string): Promise<boolean> {
@@ -259,10 +261,6 @@ async function listRecordings(connection: Connection, query: RecordingQuery): Pr
   if (room !== undefined) select = select.where('room', '=', room);
   if (kind !== undefined) select = select.where('kind', '=', kind);
   if (status !== undefined) select = select.where('status', '=', status);
-  if (after !== undefined) {
-    select = select.where((row) =>
-      row(row.refTuple('createdAt', 'id'), '<', row.tuple(after.createdAt, after.id)),
-    );
-  }
+  select = select.where(isBehind(['createdAt', 'id'], '<', after && [after.createdAt, after.id]));
   return select.orderBy('createdAt', 'desc').orderBy('id', 'desc').limit(limit).execute();
 }

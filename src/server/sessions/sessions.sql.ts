@@ -4,7 +4,7 @@ import { PROBE_ROOM_PREFIX } from '../../contract/names.ts';
 import { hasJoined, isPresent, ROOM_COLUMNS } from '../events/event-context.sql.ts';
 import type { RoomSession } from '../events/store.ts';
 import { splitByWeight } from '../platform/jobs/concurrently.ts';
-import { beginsWith, sanitizeText, withinRooms } from '../platform/storage/statements.ts';
+import { beginsWith, isBehind, sanitizeText, withinRooms } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import { countPeak, type Presence, Stays } from '../usage/spans.ts';
 import { STREAM_ROLE } from '../usage/usage-rows.ts';
@@ -73,11 +73,7 @@ async function listSessions(connection: Connection, query: SessionQuery): Promis
   if (status !== undefined) select = select.where('endedAt', status === 'open' ? 'is' : 'is not', null);
   if (since !== undefined) select = select.where('createdAt', '>=', since);
   if (until !== undefined) select = select.where('createdAt', '<', until);
-  if (after !== undefined) {
-    select = select.where((row) =>
-      row(row.refTuple('createdAt', 'sid'), '<', row.tuple(after.createdAt, after.id)),
-    );
-  }
+  select = select.where(isBehind(['createdAt', 'sid'], '<', after && [after.createdAt, after.id]));
   const sessions = await select.orderBy('createdAt', 'desc').orderBy('sid', 'desc').limit(limit).execute();
   return await withFigures(connection, sessions, now);
 }
@@ -115,18 +111,17 @@ function listConnections(
   { db }: Connection,
   { roomSid, limit, after }: ConnectionQuery,
 ): Promise<readonly ParticipantConnection[]> {
-  let select = db
+  return db
     .selectFrom('participantSessions')
     .select(['sid', 'identity', 'name', 'accessRole', 'joinedAt', 'leftAt'])
     .where('roomSid', '=', sanitizeText(roomSid))
     .where(hasJoined)
-    .$narrowType<{ joinedAt: number }>();
-  if (after !== undefined) {
-    select = select.where((row) =>
-      row(row.refTuple('joinedAt', 'sid'), '>', row.tuple(after.createdAt, after.id)),
-    );
-  }
-  return select.orderBy('joinedAt').orderBy('sid').limit(limit).execute();
+    .$narrowType<{ joinedAt: number }>()
+    .where(isBehind(['joinedAt', 'sid'], '>', after && [after.createdAt, after.id]))
+    .orderBy('joinedAt')
+    .orderBy('sid')
+    .limit(limit)
+    .execute();
 }
 
 /** Connections that are read in one step: on SQLite nothing else runs during a step. */

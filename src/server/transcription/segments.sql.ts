@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { readMembers } from '../../contract/unknown-value.ts';
 import { indexedTerms } from '../platform/storage/search/search-terms.ts';
 import { vectorText } from '../platform/storage/search/term-query.ts';
-import { sanitizeText } from '../platform/storage/statements.ts';
+import { isBehind, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, SegmentRow } from '../schema/tables.ts';
 import {
   DOUBTFUL_BELOW,
@@ -170,13 +170,16 @@ async function listSegments(
   id: string,
   { after, limit }: SegmentPage,
 ): Promise<readonly StoredSegment[]> {
-  let select = db.selectFrom('segments').select(WORDED_COLUMNS).where('transcriptionId', '=', id);
-  if (after !== undefined) {
-    select = select.where((row) =>
-      row(row.refTuple('startedAt', 'id'), '>', row.tuple(after.startedAt, after.id)),
-    );
-  }
-  return (await select.orderBy('startedAt').orderBy('id').limit(limit).execute()).map(toStored);
+  const rows = await db
+    .selectFrom('segments')
+    .select(WORDED_COLUMNS)
+    .where('transcriptionId', '=', id)
+    .where(isBehind(['startedAt', 'id'], '>', after && [after.startedAt, after.id]))
+    .orderBy('startedAt')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toStored);
 }
 
 function toStored({ words, ...segment }: WordedRow): StoredSegment {

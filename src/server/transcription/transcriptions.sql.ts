@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import { sanitizeText, withinRooms } from '../platform/storage/statements.ts';
+import { isBehind, sanitizeText, withinRooms } from '../platform/storage/statements.ts';
 import type { Connection, Tables, TranscriptionRow } from '../schema/tables.ts';
 import { claimMethods, liveEndMethods, toRow, toTranscription } from './claims.sql.ts';
 import { segmentMethods } from './segments.sql.ts';
@@ -224,11 +224,7 @@ async function listNewest(
   if (room !== undefined) select = select.where('room', '=', sanitizeText(room));
   if (egressId !== undefined) select = select.where('egressId', '=', sanitizeText(egressId));
   if (status !== undefined) select = select.where('status', '=', status);
-  if (after !== undefined) {
-    select = select.where((row) =>
-      row(row.refTuple('createdAt', 'id'), '<', row.tuple(after.createdAt, after.id)),
-    );
-  }
+  select = select.where(isBehind(['createdAt', 'id'], '<', after && [after.createdAt, after.id]));
   const rows = await select.orderBy('createdAt', 'desc').orderBy('id', 'desc').limit(limit).execute();
   return rows.map(toTranscription);
 }

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '../../contract/deliveries.ts';
 import { TEST_EVENT } from '../../contract/event-names.ts';
 import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
+import { isBehind } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import { claimDeliveries, claimFollowing } from './claim-deliveries.sql.ts';
 import {
@@ -211,22 +212,24 @@ async function listOfEvent(
   { webhookId, state, limit, after }: DeliveryQuery,
   eventId: string,
 ): Promise<readonly LoggedRow[]> {
-  const isAfter =
-    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
   const states = state === undefined ? [isInState('pending'), isEnded] : [isInState(state)];
   const ofEvent = states.map(
     (isMeant) => sql`
       select ${loggedColumns} from deliveries
       where "webhookId" = ${webhookId} and ${isMeant} and "eventId" = ${eventId}
-        and "createdAt" = (select "createdAt" from events where id = ${eventId}) ${isAfter}`,
+        and "createdAt" = (select "createdAt" from events where id = ${eventId}) and ${isAfter(after)}`,
   );
   const parcelled = sql`
     select ${loggedColumns} from "parcelledDeliveries"
-    where "webhookId" = ${webhookId} and "eventId" = ${eventId} ${isAfter}`;
+    where "webhookId" = ${webhookId} and "eventId" = ${eventId} and ${isAfter(after)}`;
   if (state === undefined || state === 'pending') ofEvent.push(parcelled);
   const { rows } = await sql<LoggedRow>`
     ${sql.join(ofEvent, sql` union all `)} order by "createdAt" desc, id desc limit ${limit}`.execute(db);
   return rows;
+}
+
+function isAfter(after: DeliveryQuery['after']): RawBuilder<boolean> {
+  return isBehind(['createdAt', 'id'], '<', after && [after.createdAt, after.id]);
 }
 
 const ENDED_STATES = DELIVERY_STATES.filter((state) => state !== 'pending');
@@ -243,22 +246,18 @@ function listState(
   since: RawBuilder<unknown>,
 ): RawBuilder<LoggedRow> {
   const until = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
-  const isAfter =
-    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
   return sql`
     select ${loggedColumns} from deliveries
     where "webhookId" = ${webhookId} and ${isInState(state)}
-      and "createdAt" between ${since} and ${until} ${isAfter}
+      and "createdAt" between ${since} and ${until} and ${isAfter(after)}
     order by "createdAt" desc, id desc limit ${limit}`;
 }
 
 /** The deliveries of the webhook that only parcels have, in the order of the list. They are few. */
 function listParcelled({ webhookId, limit, after }: DeliveryQuery): RawBuilder<LoggedRow> {
-  const isAfter =
-    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
   return sql`
     select ${loggedColumns} from "parcelledDeliveries"
-    where "webhookId" = ${webhookId} ${isAfter} order by "createdAt" desc, id desc limit ${limit}`;
+    where "webhookId" = ${webhookId} and ${isAfter(after)} order by "createdAt" desc, id desc limit ${limit}`;
 }
 
 /** Shortens waits that are longer than any retry makes them, as after the clock was set back. */
@@ -327,7 +326,7 @@ function replaySome({ atomically, dialect }: Connection, replay: ReplayOfFailed,
   const isNext =
     after === undefined
       ? sql`"createdAt" >= ${since}`
-      : sql`("createdAt", id) > (${after.createdAt}, ${after.id})`;
+      : isBehind(['createdAt', 'id'], '>', [after.createdAt, after.id]);
   return atomically(async (db) => {
     const { rows } = await sql<Chosen>`
       select id, "eventId", "createdAt" from deliveries

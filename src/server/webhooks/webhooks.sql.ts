@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { Clock } from '../platform/clock.ts';
-import { columnList } from '../platform/storage/statements.ts';
+import { columnList, isBehind } from '../platform/storage/statements.ts';
 import type { Connection, Tables, WebhookRow } from '../schema/tables.ts';
 import { cancelDeliveries } from './purge-deliveries.sql.ts';
 import type { Webhook, WebhookChange, WebhookLimits, WebhookPage, WebhookStore } from './store.ts';
@@ -109,9 +109,7 @@ async function listWebhooks({ db }: Connection, page?: WebhookPage): Promise<rea
   let query = db.selectFrom('webhooks').selectAll().orderBy('createdAt').orderBy('id');
   const { after, limit, rooms } = page ?? {};
   if (rooms !== undefined) query = query.where('rooms', '=', formatRooms(rooms));
-  if (after !== undefined) {
-    query = query.where(sql<boolean>`("createdAt", id) > (${after.createdAt}, ${after.id})`);
-  }
+  query = query.where(isBehind(['createdAt', 'id'], '>', after && [after.createdAt, after.id]));
   if (limit !== undefined) query = query.limit(limit);
   return (await query.execute()).map(toWebhook);
 }

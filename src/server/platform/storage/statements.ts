@@ -11,6 +11,19 @@ export function columnList(names: readonly string[]): RawBuilder<unknown> {
 }
 
 /**
+ * The condition of rows that follow one in a list which is sorted by these columns, ascending for `>`. Without that one all
+ * rows do.
+ */
+export function isBehind(
+  columns: readonly [string, string],
+  operator: '<' | '>',
+  row: readonly [number | null, string] | undefined,
+): RawBuilder<boolean> {
+  if (row === undefined) return sql<boolean>`true`;
+  return sql<boolean>`(${columnList(columns)}) ${sql.raw(operator)} (${sql.join(row)})`;
+}
+
+/**
  * Replaces NUL and unpaired surrogates, which PostgreSQL cannot store, by U+FFFD. Receivers and clients may send either, and
  * one such text would make the whole statement fail.
  */
