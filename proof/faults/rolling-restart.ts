@@ -36,7 +36,6 @@ async function restartWhileCalled({ runSize, report, cleanUp }: ExperimentContex
   const fleet = cleanUp(
     await createFleet({
       DATABASE_URL: await startDatabase({ cleanUp }),
-      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       ...mediaServerSettings(livekit),
       TRUST_PROXY: '1',
       SHUTDOWN_DELAY: `${SHUTDOWN_DELAY}`,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, type StoreOptions } from '../../src/server/app/create-store.ts';
@@ -34,15 +33,13 @@ export const [storedSpeechSqlite, storedSpeechPostgres] = onBothEngines('stored-
 
 async function measure(context: ExperimentContext, settings: EngineSettings): Promise<Findings> {
   const { runSize, report, cleanUp } = context;
-  const fleet = await createFleet({ ...settings, ENCRYPTION_KEY: randomBytes(32).toString('base64') });
-  cleanUp(fleet.close);
+  const fleet = cleanUp(await createFleet(settings));
   await mkdir(fleet.dataDir, { recursive: true });
   const stored = await fillSpeech(context, locateDatabase(fleet, settings), SEGMENTS[runSize]);
   const instance = await fleet.start();
   // Waits for the comparison that follows a start.
   await delay(runSize === 'long' ? 10_000 : 100);
-  const client = createSignedClient(instance.url, fleet.keys, IN_FLIGHT + 2);
-  cleanUp(client.close);
+  const client = cleanUp(createSignedClient(instance.url, fleet.keys, IN_FLIGHT + 2));
   const alone: Figure[] = [];
   for (const search of SEARCHES_BY_NAME) {
     await timeCalls(client, 3, () => toPath(search));

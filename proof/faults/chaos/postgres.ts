@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { INSERT_EVENTS } from '../../../src/server/events/events.sql.ts';
 import { LOCK_FREE_NAMES } from '../../../src/server/platform/storage/postgres/engine.ts';
@@ -217,7 +216,7 @@ type Member = FleetInstance & { readonly proxy: DatabaseProxy; readonly clockSec
 
 async function startCluster({ cleanUp }: Cleaning, clocks: readonly number[]): Promise<Cluster> {
   const database = cleanUp(await startPostgresPair());
-  const fleet = cleanUp(await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }));
+  const fleet = cleanUp(await createFleet());
   const start = async (proxy: DatabaseProxy, clockSeconds: number): Promise<Member> => {
     const instance = await fleet.start({
       DATABASE_URL: proxy.through(database.url()),

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
@@ -53,7 +52,6 @@ export async function startClockStage(context: ExperimentContext, { place, since
       // The same address, which the service does not take for this machine.
       LIVEKIT_URL: livekit.url.replace('127.0.0.1', '0.0.0.0'),
       LIVEKIT_PUBLIC_URL: livekit.url,
-      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       RECORDING_DIR: join(folder, 'recordings'),
       ...Object.fromEntries(RETENTIONS.map((name) => [`${name}_RETENTION`, `${RETENTION_DAYS}`])),
     }),

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chown } from 'node:fs/promises';
 import { Client } from 'pg';
 import { findUnprivilegedUser } from '../../../test/support/parts/postgres.ts';
@@ -32,12 +31,7 @@ async function injectPostgresFaults(context: ExperimentContext): Promise<Finding
   const proxy = cleanUp(await startFaultyProxy(Number(new URL(server.url).port)));
   const url = new URL(server.url);
   url.port = `${proxy.port}`;
-  const ENCRYPTION_KEY = randomBytes(32).toString('base64');
-  const stage = await startStorageStage(
-    context,
-    { DATABASE_URL: url.href, ENCRYPTION_KEY },
-    new Random(SEED),
-  );
+  const stage = await startStorageStage(context, { DATABASE_URL: url.href }, new Random(SEED));
   const faults = [
     ...findFaults(runSize, server, proxy),
     ...(mayMount && runSize === 'long' ? [fullDisk(disk, { seconds: 15, boundMs: BOUND_MS })] : []),

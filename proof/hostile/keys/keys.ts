@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -75,7 +74,6 @@ async function startAttacked(context: ExperimentContext, settings: EngineSetting
     await createFleet({
       ...settings,
       ...mediaServerSettings(livekit),
-      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       // The service's own default, which a fleet turns off. The callers who are watched stay below it.
       RATE_LIMIT_API: '200',
       RECORDER_PATIENCE: '1',
