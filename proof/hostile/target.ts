@@ -8,7 +8,7 @@ import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts'
 import { listDescendants } from '../../test/support/process-group.ts';
 import type { ExperimentContext, Findings } from '../experiment.ts';
 import { exactly } from '../figures.ts';
-import { findWithin } from '../support/poll.ts';
+import { findWithin, lookEvery } from '../support/poll.ts';
 import {
   createSignedClient,
   mediaServerSettings,
@@ -196,10 +196,7 @@ const SAMPLE_MS = 100;
  */
 function watchProcesses() {
   const seen = new Map<string, Buffer>();
-  let isLooking = false;
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
+  const sampler = lookEvery(SAMPLE_MS, async () => {
     for (const { pid } of await listDescendants(process.pid)) {
       const [words, title] = await Promise.all([
         readProcessFile(pid, 'cmdline'),
@@ -208,10 +205,8 @@ function watchProcesses() {
       const both = Buffer.concat([words, Buffer.from('\n'), title]);
       seen.set(`${pid} ${both.toString('latin1')}`, both);
     }
-    isLooking = false;
-  };
-  const timer = setInterval(() => void look(), SAMPLE_MS);
-  return { seen: () => [...seen.values()], close: () => clearInterval(timer) };
+  });
+  return { seen: () => [...seen.values()], close: sampler.close };
 }
 
 /** Returns an empty buffer if the process has ended. */

@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import { atMost, exactly, type Figures, named, observed } from '../figures.ts';
+import { lookEvery } from '../support/poll.ts';
 import { sampleProcess } from '../support/process-figures.ts';
 import { percentile } from '../support/statistics.ts';
 
@@ -35,11 +36,10 @@ export async function whileServed<Result>(
   const timesMs: number[] = [];
   const failures: string[] = [];
   let highestMb = (await sampleProcess(served.pid)).residentMb;
-  const sampler = setInterval(() => {
-    void sampleProcess(served.pid).then(({ residentMb }) => {
-      highestMb = Math.max(highestMb, residentMb);
-    });
-  }, SAMPLE_MS);
+  const sampler = lookEvery(SAMPLE_MS, async () => {
+    const { residentMb } = await sampleProcess(served.pid);
+    highestMb = Math.max(highestMb, residentMb);
+  });
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const over = new AbortController();
   const calls: Promise<void>[] = [];
@@ -62,7 +62,7 @@ export async function whileServed<Result>(
     over.abort();
     await calling;
     await Promise.all(calls);
-    clearInterval(sampler);
+    sampler.close();
     agent.destroy();
   }
 }

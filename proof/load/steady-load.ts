@@ -8,6 +8,7 @@ import type { Experiment, ExperimentContext, Findings } from '../experiment.ts';
 import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
 import { atMost, exactly, type Figures, observed } from '../figures.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
+import { lookEvery } from '../support/poll.ts';
 import { coreShare, growthFigures, type Sample, sampleProcess } from '../support/process-figures.ts';
 import { mediaServerSettings, startService } from '../support/signed-client.ts';
 import { percentile, round } from '../support/statistics.ts';
@@ -77,13 +78,11 @@ async function watched(
   work: () => Promise<Ledger>,
 ): Promise<{ readonly ledger: Ledger; readonly samples: readonly Sample[] }> {
   const samples: Sample[] = [await sampleProcess(pid)];
-  const timer = setInterval(() => {
-    void sampleProcess(pid).then((sample) => samples.push(sample));
-  }, SAMPLE_MS);
+  const sampler = lookEvery(SAMPLE_MS, async () => void samples.push(await sampleProcess(pid)));
   try {
     return { ledger: await work(), samples };
   } finally {
-    clearInterval(timer);
+    sampler.close();
   }
 }
 

@@ -1,5 +1,6 @@
 import { startRtc } from '../../test/cli/support/process.ts';
 import { atMost, type Figures } from '../figures.ts';
+import { lookEvery } from './poll.ts';
 import { readPeak } from './process-figures.ts';
 
 /** Exit codes that the documentation gives to what is not as a command expects. */
@@ -56,11 +57,10 @@ export async function runCommand(
     env: { NO_COLOR: '1', CI: '1', ...environment },
   });
   let highestMb = 0;
-  const sampler = setInterval(() => {
-    void readPeak(child.pid ?? 0).then((peak) => {
-      highestMb = Math.max(highestMb, peak);
-    });
-  }, SAMPLE_MS);
+  const sampler = lookEvery(SAMPLE_MS, async () => {
+    const peakMb = await readPeak(child.pid ?? 0);
+    highestMb = Math.max(highestMb, peakMb);
+  });
   let isStuck = false;
   const limit = setTimeout(() => {
     isStuck = true;
@@ -70,7 +70,7 @@ export async function runCommand(
     const { code } = await ended;
     return { code, output: output(), seconds: (performance.now() - startedAt) / 1000, highestMb, isStuck };
   } finally {
-    clearInterval(sampler);
+    sampler.close();
     clearTimeout(limit);
   }
 }

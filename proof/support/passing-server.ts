@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
-import { readPort } from '../../test/support/forwarding-server.ts';
 import type { Cleaning } from '../experiment.ts';
+import { listen } from './listen.ts';
 
 export type PassedRequest = {
   readonly path: string;
@@ -35,10 +35,7 @@ export async function startPassingServer(
     } = await handle(passed).catch(() => UNANSWERED);
     response.writeHead(status, { 'content-type': answered, ...headers }).end(content);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanUp(() => server.closeAllConnections());
-  cleanUp(() => server.close());
-  return `http://127.0.0.1:${readPort(server)}`;
+  return `http://127.0.0.1:${cleanUp(await listen(server)).port}`;
 }
 
 const UNANSWERED: PassedAnswer = { status: 503, type: '', body: Buffer.alloc(0) };

@@ -27,6 +27,51 @@ export async function findWithin<T>(
   }
 }
 
+/** Counts again and again until there is none. Resolves to the last count. */
+export async function countUntilNone(pace: PollPace, count: () => Promise<number>): Promise<number> {
+  let left = 0;
+  await findWithin(pace, async () => {
+    left = await count();
+    return left === 0;
+  });
+  return left;
+}
+
+/** Looks again and again until it is closed. A look that lasts longer is not overtaken by the next one. */
+export function lookEvery(everyMs: number, look: () => Promise<void>): { readonly close: () => void } {
+  let isLooking = false;
+  const timer = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
+    await look();
+    isLooking = false;
+  }, everyMs);
+  return { close: () => clearInterval(timer) };
+}
+
+/** The durations of requests, and the outcomes that were not 200. */
+export type Probed = { readonly timesMs: readonly number[]; readonly failures: readonly string[] };
+
+/** Asks at this pace until the signal. */
+export async function askUntil(
+  over: AbortSignal,
+  everyMs: number,
+  ask: (count: number) => Promise<{ readonly status: number }>,
+): Promise<Probed> {
+  const [timesMs, failures]: [number[], string[]] = [[], []];
+  for (let count = 0; !over.aborted; count += 1) {
+    const startedAt = performance.now();
+    const outcome = await ask(count).then(
+      ({ status }) => `${status}`,
+      (error: Error) => error.message,
+    );
+    timesMs.push(performance.now() - startedAt);
+    if (outcome !== '200') failures.push(outcome);
+    await delay(everyMs);
+  }
+  return { timesMs, failures };
+}
+
 type Arrivals = {
   /** The number of arrivals so far. */
   readonly count: () => number;

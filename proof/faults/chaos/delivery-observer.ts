@@ -14,7 +14,7 @@ import {
 } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Random } from '../../../test/support/random.ts';
 import { atMost, exactly, type Figures, observed } from '../../figures.ts';
-import { findWithin, untilEnoughOrSilence } from '../../support/poll.ts';
+import { countUntilNone, untilEnoughOrSilence } from '../../support/poll.ts';
 
 /** Prefix of rooms of which each webhook refuses the first request. */
 export const REFUSED_ONCE = 'refused-once-';
@@ -239,13 +239,8 @@ export function verdict({ observer, events, stops, unsettled }: Verdict): Figure
 const SETTLED = { everyMs: 250, withinMs: 60_000 };
 
 /** Counts the webhooks with a pending or failed delivery, after the number has stopped changing. */
-export async function countUndelivered(fleet: Fleet, instance: FleetInstance): Promise<number> {
-  let undelivered = 0;
-  await findWithin(SETTLED, async () => {
-    undelivered = await undeliveredNow(fleet, instance);
-    return undelivered === 0;
-  });
-  return undelivered;
+export function countUndelivered(fleet: Fleet, instance: FleetInstance): Promise<number> {
+  return countUntilNone(SETTLED, () => undeliveredNow(fleet, instance));
 }
 
 async function undeliveredNow(fleet: Fleet, instance: FleetInstance): Promise<number> {

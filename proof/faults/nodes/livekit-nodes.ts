@@ -4,7 +4,7 @@ import { Random } from '../../../test/support/random.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { atMost, exactly, type Figure, type Figures, named, observed } from '../../figures.ts';
 import { mediaRefusals, otherFailures } from '../../support/callers.ts';
-import { findWithin } from '../../support/poll.ts';
+import { countUntilNone } from '../../support/poll.ts';
 import { percentile } from '../../support/statistics.ts';
 import { callBoth } from '../media/media-stage.ts';
 import { type Node, type NodeStage, startNodeStage } from './node-stage.ts';
@@ -187,17 +187,14 @@ async function aftermath(
  * Waits until joins minus leaves match the participants of every room. Resolves to the number of rooms where they do not at
  * the deadline.
  */
-async function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> {
-  let unbalanced = 0;
-  await findWithin({ everyMs: POLL_INTERVAL_MS, withinMs: BOUND_SECONDS * 1000 }, async () => {
-    unbalanced = [...truth].filter(([name, identities]) => {
-      const events = listEvents(receiver, name);
-      const count = (event: string): number => events.filter((one) => one.startsWith(event)).length;
-      return count('participant_joined') - count('participant_left') !== identities.length;
-    }).length;
-    return unbalanced === 0;
-  });
-  return unbalanced;
+function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> {
+  const isUnbalanced = ([name, identities]: readonly [string, readonly string[]]): boolean => {
+    const events = listEvents(receiver, name);
+    const count = (event: string): number => events.filter((one) => one.startsWith(event)).length;
+    return count('participant_joined') - count('participant_left') !== identities.length;
+  };
+  const pace = { everyMs: POLL_INTERVAL_MS, withinMs: BOUND_SECONDS * 1000 };
+  return countUntilNone(pace, async () => [...truth].filter(isUnbalanced).length);
 }
 
 function othersFinished({ receiver }: NodeStage, { resumed, elsewhere, empty }: Rooms): number {

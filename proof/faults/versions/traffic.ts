@@ -13,7 +13,7 @@ import { Random } from '../../../test/support/random.ts';
 import type { Cleaning } from '../../experiment.ts';
 import { exactly, type Figures, none, observed } from '../../figures.ts';
 import { callUntil, type Ledger } from '../../support/callers.ts';
-import { findWithin } from '../../support/poll.ts';
+import { countUntilNone, findWithin } from '../../support/poll.ts';
 import {
   createSignedClient,
   listAll,
@@ -82,11 +82,7 @@ export async function startTraffic({ cleanUp }: Cleaning, scene: Scene) {
       await work.endLongBroadcast();
       const openRooms = await work.untilClosed();
       // Rooms of broadcasts end some seconds after everybody has left, so that events may come while these are counted.
-      let lost = 0;
-      await findWithin(SETTLED, async () => {
-        lost = await countLost(outside, receiver.received);
-        return lost === 0;
-      });
+      const lost = await countUntilNone(SETTLED, () => countLost(outside, receiver.received));
       const wrong = ledgers.flatMap(({ failures }) => failures);
       const untrue = ledgers.flatMap(({ wrongSuccesses }) => wrongSuccesses);
       const failures = [...work.failures, ...wrong];
@@ -221,27 +217,21 @@ class Work {
   async untilClosed(): Promise<number> {
     const { media, mediaKeys } = this.#scene;
     const rooms = new RoomServiceClient(media.url, mediaKeys.apiKey, mediaKeys.apiSecret);
-    let open = 0;
-    await findWithin(SETTLED, async () => {
-      open = (await rooms.listRooms()).filter(({ name }) => this.ends.has(name)).length;
-      return open === 0;
-    });
-    return open;
+    const countOpen = async () => (await rooms.listRooms()).filter(({ name }) => this.ends.has(name)).length;
+    return await countUntilNone(SETTLED, countOpen);
   }
 
-  async countUnsettled(): Promise<number> {
-    let found = 0;
-    await findWithin(SETTLED, async () => {
-      found = 0;
+  countUnsettled(): Promise<number> {
+    return countUntilNone(SETTLED, async () => {
+      let found = 0;
       for (const id of this.#webhooks.values()) {
         for (const status of ['pending', 'failed']) {
           const { json } = await this.#ask(`GET /v1/webhooks/${id}/deliveries?status=${status}&limit=100`);
           found += Array.isArray(json.deliveries) ? json.deliveries.length : 1;
         }
       }
-      return found === 0;
+      return found;
     });
-    return found;
   }
 
   async #beginBroadcast(room: string): Promise<void> {

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
-import { readPort } from '../../../test/support/forwarding-server.ts';
 import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import { exactly, observed } from '../../figures.ts';
+import { listen } from '../../support/listen.ts';
 import { attackTarget, findFirstAttempt, register, type Target } from '../target.ts';
 import { ATTEMPT } from './attempt.ts';
 
@@ -163,15 +162,5 @@ async function startInternal(publicAddress: string) {
     const headers = { connection: 'close', location };
     response.writeHead(request.url === '/redirect' ? 307 : 500, headers).end();
   });
-  await once(server.listen({ host: '::', port: 0, ipv6Only: false }), 'listening');
-  return {
-    port: readPort(server),
-    reached,
-    allowed,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listen(server, '::')), reached, allowed };
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { Signing } from '../../../test/support/sign.ts';
+import { runOnThread } from '../../support/thread.ts';
 
 /* Attacks by connections that are expensive for the service. They run on a thread of their own, which loads this file. */
 
@@ -169,12 +170,8 @@ async function withConnections(
   return { opened, closed, sent, answered };
 }
 
-/** Runs the attack on its own thread, so that its work does not delay the caller whose latency is measured. */
-export async function attack(name: AttackName, options: AttackOptions): Promise<AttackReport> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { name, options } });
-  const [report] = await once(worker, 'message');
-  await worker.terminate();
-  return report;
+export function attack(name: AttackName, options: AttackOptions): Promise<AttackReport> {
+  return runOnThread(import.meta.url, { name, options });
 }
 
 if (!isMainThread && parentPort !== null && workerData?.name in ATTACKS) {

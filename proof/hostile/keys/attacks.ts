@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { Signing } from '../../../test/support/sign.ts';
 import { createSignedClient, type ServiceResponse, type SignedClient } from '../../support/signed-client.ts';
+import { runOnThread } from '../../support/thread.ts';
 
 /* Attacks by who has a valid key. They run on a thread of their own, which loads this file. */
 
@@ -194,12 +195,8 @@ async function askOnce({ call }: SignedClient, asked: Asked): Promise<string> {
   return answer.message;
 }
 
-/** Runs the attack on its own thread, so that its work does not delay the callers whose latency is measured. */
-export async function attackByKey(name: AttackName, options: AttackOptions): Promise<Answers> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { name, options } });
-  const [answers] = await once(worker, 'message');
-  await worker.terminate();
-  return answers;
+export function attackByKey(name: AttackName, options: AttackOptions): Promise<Answers> {
+  return runOnThread(import.meta.url, { name, options });
 }
 
 if (!isMainThread && parentPort !== null && workerData?.name in ATTACKS) {

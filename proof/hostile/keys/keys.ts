@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import {
@@ -16,8 +13,10 @@ import { atMost, exactly, type Figure, type Figures, named, observed } from '../
 import { fillSpeech } from '../../load/stored-speech.ts';
 import { type EngineSettings, locateDatabase, onBothEngines } from '../../support/both-engines.ts';
 import { fill, openFiller } from '../../support/fill.ts';
+import { askUntil } from '../../support/poll.ts';
 import { createSignedClient, mediaServerSettings, type SignedClient } from '../../support/signed-client.ts';
 import { percentile, round } from '../../support/statistics.ts';
+import { startRawServer } from '../raw-server.ts';
 import { type Served, type Stage, whileServed } from '../well-behaved.ts';
 import { type Answers, ATTACKS, type AttackName, attackByKey } from './attacks.ts';
 
@@ -99,18 +98,8 @@ async function startAttacked(context: ExperimentContext, settings: EngineSetting
   cleanUp(filler.close);
   const instance = await fleet.start();
   const client = cleanUp(createSignedClient(instance.url, fleet.keys, 8));
-  return { fleet, instance, livekit, client, countRows, hangingUrl: await startHanging(context) };
-}
-
-/** Starts a receiver that takes every request and never answers. */
-async function startHanging({ cleanUp }: ExperimentContext): Promise<string> {
-  const server = createServer((request) => request.resume()).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanUp(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const neverAnswering = cleanUp(await startRawServer(() => {}));
+  return { fleet, instance, livekit, client, countRows, hangingUrl: neverAnswering.url };
 }
 
 /** Makes a key, lets it attack, and revokes it. */
@@ -145,30 +134,22 @@ async function whileWatched<Result>(
   work: () => Promise<Result>,
 ): Promise<Watched<Result>> {
   const over = new AbortController();
-  const failures: string[] = [];
-  const probe = async (what: string, ask: (count: number) => Promise<{ readonly status: number }>) => {
-    const times: number[] = [];
-    for (let count = 0; !over.signal.aborted; count += 1) {
-      const startedAt = performance.now();
-      const outcome = await ask(count).then(
-        ({ status }) => (status === 200 ? undefined : `${status}`),
-        (error: Error) => error.message,
-      );
-      times.push(performance.now() - startedAt);
-      if (outcome !== undefined) failures.push(`${what}: ${outcome}`);
-      await delay(PROBE_EVERY_MS);
-    }
-    return times;
-  };
   const media = { apiKey: livekit.apiKey, apiSecret: livekit.apiSecret };
-  const events = probe('an event of LiveKit', (count) =>
-    client.post('/livekit/webhook', mediaWebhook(roomFinished(`${name} ${count}`), media)),
-  );
-  const ready = probe('/ready', () => fetch(`${instance.url}/ready`));
+  const asked = Promise.all([
+    askUntil(over.signal, PROBE_EVERY_MS, (count) =>
+      client.post('/livekit/webhook', mediaWebhook(roomFinished(`${name} ${count}`), media)),
+    ),
+    askUntil(over.signal, PROBE_EVERY_MS, () => fetch(`${instance.url}/ready`)),
+  ]);
   const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
   const { stage, result } = await whileServed(served, name, work).finally(() => over.abort());
-  await ready;
-  return { stage, events: await events, failures: [...stage.failures, ...failures], result };
+  const [events, ready] = await asked;
+  const failures = [
+    ...stage.failures,
+    ...events.failures.map((outcome) => `an event of LiveKit: ${outcome}`),
+    ...ready.failures.map((outcome) => `/ready: ${outcome}`),
+  ];
+  return { stage, events: events.timesMs, failures, result };
 }
 
 function calmFigures({ stage, events }: Watched<unknown>): Figures {

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { readPort } from '../../../test/support/forwarding-server.ts';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
 import { listProcesses } from '../../../test/support/process-group.ts';
 import { type Experiment, type ExperimentContext, type Findings, makeFolder } from '../../experiment.ts';
 import { atMost, exactly, type Figures, observed } from '../../figures.ts';
-import { pollEvery } from '../../support/poll.ts';
+import { listen } from '../../support/listen.ts';
+import { lookEvery, pollEvery } from '../../support/poll.ts';
 import { readPeak } from '../../support/process-figures.ts';
 import {
   findEnded,
@@ -161,9 +160,8 @@ async function startPlant({ cleanUp }: ExperimentContext, folder: string) {
     asked += 1;
     response.end(bytes);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  cleanUp(() => server.close());
-  const plant: Plant = { path, name, url: `http://127.0.0.1:${readPort(server)}/planted.wav` };
+  const { port } = cleanUp(await listen(server));
+  const plant: Plant = { path, name, url: `http://127.0.0.1:${port}/planted.wav` };
   return { plant, asked: () => asked };
 }
 
@@ -254,10 +252,7 @@ type Peaks = {
 function watchMemory(groupId: number, folder: string) {
   const none: Peaks = { workerMb: 0, childMb: 0, temporaryBytes: 0 };
   let peaks = none;
-  let isLooking = false;
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
+  const sampler = lookEvery(LOOK_MS, async () => {
     for (const { pid, name } of await listProcesses(groupId)) {
       if (name === 'sh') continue;
       const megabytes = await readPeak(pid);
@@ -265,9 +260,7 @@ function watchMemory(groupId: number, folder: string) {
       else peaks = { ...peaks, workerMb: Math.max(peaks.workerMb, megabytes) };
     }
     peaks = { ...peaks, temporaryBytes: Math.max(peaks.temporaryBytes, await bytesIn(folder)) };
-    isLooking = false;
-  };
-  const timer = setInterval(() => void look(), LOOK_MS);
+  });
   return {
     /** Returns the peaks since the last call. */
     take: () => {
@@ -275,7 +268,7 @@ function watchMemory(groupId: number, folder: string) {
       peaks = none;
       return taken;
     },
-    close: () => clearInterval(timer),
+    close: sampler.close,
   };
 }
 

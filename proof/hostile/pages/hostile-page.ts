@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { createWholeBodyServer } from '../../../test/support/whole-body-server.ts';
+import { listen } from '../../support/listen.ts';
 
 /** Another program of this machine, which serves pages at a port of its own and keeps what browsers send it. */
 export type HostileServer = {
@@ -30,18 +29,7 @@ export async function startHostileServer(): Promise<HostileServer> {
     response.writeHead(200, { 'content-type': 'text/html', 'access-control-allow-origin': '*' });
     response.end('<!doctype html><title>another program</title><body>');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    seen,
-    loot: () => [...loot],
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listen(server)), seen, loot: () => [...loot] };
 }
 
 const TRIES = await readFile(new URL('tries.js', import.meta.url), 'utf8');
