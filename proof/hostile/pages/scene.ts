@@ -11,8 +11,6 @@ import { type HostileServer, startHostileServer } from './hostile-page.ts';
 
 /** A name that the attacker binds to this machine (DNS rebinding). */
 export const EVIL = 'evil.example';
-/** The name of a proxy in front of the page of a room. */
-export const PUBLIC = 'call.example';
 
 /** A page that a command serves, and the link that it printed. */
 type Served = { readonly origin: string; readonly link: string };
@@ -43,7 +41,7 @@ export async function startScene({ cleanUp }: ExperimentContext): Promise<Scene>
   cleanUp(() => client.close());
   await client.rooms.create({ name: 'kept' });
   const hostile = cleanUp(await startHostileServer());
-  const browser = cleanUp(await startBrowser({ namesOfThisMachine: [EVIL, PUBLIC] }));
+  const browser = cleanUp(await startBrowser({ namesOfThisMachine: [EVIL] }));
   const serve = serveBy(service, cleanUp);
   const console = await serve(['console', '--print']);
   const room = await serve(['rooms', 'open', 'kept', '--as', 'ada', '--print']);

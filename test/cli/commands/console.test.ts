@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsoleInfo } from '../../../src/cli/commands/console/console-calls.ts';
 import { ConsoleSession, startConsoleServer } from '../../../src/cli/commands/console/serve-console.ts';
 import type { LoopbackServer } from '../../../src/cli/pages/loopback-server.ts';
 import { RtcClient } from '../../../src/client/client.ts';
+import { listOtherHosts, readAnswer, readStatus } from '../support/other-hosts.ts';
 import { run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -209,10 +209,12 @@ describe('the server of the console', () => {
 
   it('rejects every other host name, so that no name can be bound to it', async () => {
     const { origin } = await open();
-    const { host, port } = new URL(origin);
-    expect(await readStatus(origin, 'evil.example')).toBe(421);
-    expect(await readStatus(origin, `evil.example:${port}`)).toBe(421);
-    expect(await readStatus(origin, host)).toBe(200);
+    for (const host of listOtherHosts(origin)) {
+      for (const path of ['/', '/api/v1/rooms', '/console/info', '/assets/x.js']) {
+        expect([host, path, await readStatus(origin + path, host)]).toEqual([host, path, 421]);
+      }
+    }
+    expect(await readStatus(origin, new URL(origin).host)).toBe(200);
   });
 
   it('leads from localhost, which may be another program at ::1, to its own origin', async () => {
@@ -343,22 +345,3 @@ describe('the server of the console', () => {
 
 type Headers = Readonly<Record<string, string>>;
 type Asked = { readonly headers?: Headers; readonly body?: unknown };
-
-async function readStatus(url: string, host: string): Promise<number | undefined> {
-  const [status] = await readAnswer(url, host);
-  return status;
-}
-
-type Answer = readonly [status: number | undefined, location: string | undefined];
-
-/** fetch does not let the caller set Host. */
-function readAnswer(url: string, host: string): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  request(url, { headers: { host } }, (response) => {
-    response.resume();
-    resolve([response.statusCode, response.headers.location]);
-  })
-    .on('error', reject)
-    .end();
-  return promise;
-}

@@ -1,8 +1,8 @@
-import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageServer, startPageServer } from '../../../src/cli/commands/rooms/page/page-server.ts';
 import { type Invitation, type Person, Seats } from '../../../src/cli/commands/rooms/page/seats.ts';
 import { RtcClient } from '../../../src/client/client.ts';
+import { listOtherHosts, readStatus } from '../support/other-hosts.ts';
 import { run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -75,10 +75,23 @@ describe('the page of a room', () => {
   });
 
   it('accepts a public code once, and not after ten minutes', async () => {
-    const { seats, join, post } = await serve();
+    const { seats, post } = await serve();
     const code = seats.createCode('public');
-    await join(code);
-    expect((await post('join', { body: { code } })).status).toBe(403);
+    const redeem = async (text: string) => (await post('join', { body: { code: text } })).status;
+    for (const near of [
+      '',
+      '0',
+      code.slice(0, -1),
+      `${code}=`,
+      `${code} `,
+      code.toUpperCase(),
+      code + code,
+    ]) {
+      expect([near, await redeem(near)]).toEqual([near, 403]);
+    }
+    const raced = await Promise.all(Array.from({ length: 20 }, () => redeem(code)));
+    expect(raced.toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 403)]);
+    expect(await redeem(code)).toBe(403);
     const late = seats.createCode('public');
     now += 10 * 60_000 + 1;
     expect((await post('join', { body: { code: late } })).status).toBe(403);
@@ -355,7 +368,9 @@ describe('the page of a room', () => {
 
   it('rejects every other host name, so that no name can be bound to it', async () => {
     const { server } = await serve({ publicUrl: new URL('https://call.example.org') });
-    expect(await readStatus(server.origin, 'evil.example')).toBe(421);
+    for (const host of listOtherHosts(server.origin)) {
+      expect([host, await readStatus(server.origin, host)]).toEqual([host, 421]);
+    }
     expect(await readStatus(server.origin, new URL(server.origin).host)).toBe(200);
     expect(await readStatus(server.origin, 'call.example.org')).toBe(200);
   });
@@ -411,15 +426,3 @@ type Post = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 };
-
-/** fetch does not let the caller set Host. */
-function readStatus(origin: string, host: string): Promise<number | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-  request(origin, { headers: { host } }, (response) => {
-    response.resume();
-    resolve(response.statusCode);
-  })
-    .on('error', reject)
-    .end();
-  return promise;
-}
