@@ -347,6 +347,17 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   '(computed)': [],
 };
 
+/** Methods that only a few files may call. */
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+  // Deletes what is over. A clock that is ahead ends everything, so that events/purge.ts compares clocks before.
+  purge: [
+    'src/server/events/purge.ts',
+    'src/server/app/purges.ts',
+    // Forgets rooms. One that is open is found again.
+    'src/server/plans/keep-times.ts',
+  ],
+};
+
 /** Modules with side effects on import, and which effects. The launcher is one by design. */
 const MODULES_WITH_SIDE_EFFECTS = [
   'bin/rtc.js',
@@ -452,6 +463,15 @@ function forbiddenProcessMembers({ path, processMembers }: SourceModule): readon
     });
 }
 
+function forbiddenMethods({ path, calledMethods }: SourceModule): readonly string[] {
+  return [...calledMethods]
+    .filter((method) => Object.hasOwn(METHODS, method) && !isWithin(path, METHODS[method] ?? []))
+    .map((method) => {
+      const places = listPlaces(METHODS[method] ?? []);
+      return `${path}: .${method}(): may be called by ${places}. Add the store to the purges of src/server/app/purges.ts`;
+    });
+}
+
 /** Returns the places of a table that no module uses. Such a place allows what nobody has decided to allow. */
 function unusedPlaces(
   table: Readonly<Record<string, readonly string[]>>,
@@ -507,6 +527,7 @@ describe('the source tree', () => {
       ...unusedPlaces(NODE_REACH, imports),
       ...unusedArrows(),
       ...unusedPlaces(PROCESS_MEMBERS, ({ processMembers }, name) => processMembers.has(name)),
+      ...unusedPlaces(METHODS, ({ calledMethods }, name) => calledMethods.has(name)),
     ]).toEqual([]);
   });
 
@@ -520,6 +541,10 @@ describe('the source tree', () => {
 
   it('ends the process and reads the environment only in the entry points', () => {
     expect(modules.flatMap(forbiddenProcessMembers)).toEqual([]);
+  });
+
+  it('deletes what is over only where the clocks are compared', () => {
+    expect(modules.flatMap(forbiddenMethods)).toEqual([]);
   });
 
   it('does nothing on import except define things', () => {
@@ -624,6 +649,10 @@ describe('the rules of the source tree', () => {
     'globalThis.process.exit(1);',
   ])('see the end of the process in %s', (source) => {
     expect(forbiddenProcessMembers(parse(source))).toHaveLength(1);
+  });
+
+  it('see a deletion of what is over', () => {
+    expect(forbiddenMethods(parse('await store.blocks.purge(clock.now(), 500);'))).toHaveLength(1);
   });
 
   it('see a cycle, also one that only type imports close', () => {

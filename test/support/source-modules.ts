@@ -18,6 +18,8 @@ export type SourceModule = {
   readonly hasSideEffects: boolean;
   /** The used members of `process`, such as `exit` and `env`. */
   readonly processMembers: ReadonlySet<string>;
+  /** The names of the methods that it calls. */
+  readonly calledMethods: ReadonlySet<string>;
 };
 
 /** Reads every module below the folders, by path. */
@@ -45,6 +47,7 @@ export function parseModule(path: string, source: string): SourceModule {
     hasDefaultExport: found.hasDefaultExport,
     hasSideEffects: program.body.some((statement) => SIDE_EFFECT_STATEMENTS.has(statement.type)),
     processMembers: found.processMembers,
+    calledMethods: found.calledMethods,
   };
 }
 
@@ -71,6 +74,7 @@ function collect(program: Program) {
   const staticRequests: string[] = [];
   const lazyRequests: string[] = [];
   const processMembers = new Set<string>();
+  const calledMethods = new Set<string>();
   let hasUnknownImports = false;
   let hasDefaultExport = false;
   const take = (requests: string[], source: RequestNode | null | undefined): void => {
@@ -103,6 +107,8 @@ function collect(program: Program) {
       const { callee } = node;
       const isRequire = callee.type === 'Identifier' && callee.name === 'require';
       if (isRequire) take(lazyRequests, node.arguments[0]);
+      if (callee.type === 'MemberExpression' && callee.property.type === 'Identifier')
+        calledMethods.add(callee.property.name);
     },
     MemberExpression(node) {
       if (!isProcess(node.object)) return;
@@ -118,7 +124,7 @@ function collect(program: Program) {
       }
     },
   }).visit(program);
-  return { staticRequests, lazyRequests, processMembers, hasUnknownImports, hasDefaultExport };
+  return { staticRequests, lazyRequests, processMembers, calledMethods, hasUnknownImports, hasDefaultExport };
 }
 
 function isProcess(node: {

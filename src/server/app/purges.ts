@@ -1,7 +1,6 @@
 import { type Purge, startPurge } from '../events/purge.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import { ENDED_KEPT_MS } from '../rooms/blocks/blocks.ts';
-import { purgePlans } from '../rooms/plans/plans.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/transcriptions.ts';
 import type { Config } from './config/config.ts';
@@ -42,7 +41,7 @@ export function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<t
       turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
       blocks: (limit) => store.blocks.purge(clock.now() - ENDED_KEPT_MS, limit),
       rooms: (limit) => store.rooms.purge(clock.now() - ENDED_KEPT_MS, limit),
-      plans: (limit) => purgePlans({ store, clock }, limit),
+      plans: (limit) => store.plans.purge(clock.now() - ENDED_KEPT_MS, limit),
       entryDecisions: (limit) => store.entryDecisions.purge(clock.now(), limit),
       keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
       usage: (limit) => store.usage.purge(beforeDays(USAGE_RETENTION), limit),

@@ -15,7 +15,7 @@ import { type KeyLimits, ROOT_QUOTA } from '../../platform/http/limits/key-limit
 import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
 import { type Caller, requireRoom, requireScope } from '../../platform/http/route.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
-import { MAX_GAP_MS, openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
+import { openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
 import type { UnitOfWork } from '../../platform/storage/unit-of-work.ts';
 import type { FindRoomRecord } from '../room-records.ts';
 import type { PlanKey, PlanRecord, RoomRecord, RoomStores } from '../store.ts';
@@ -317,14 +317,6 @@ export async function deletePlan({ store, clock }: PlanDeps, { id, caller }: Pla
     await within.plannedRooms.markDue([ended.subject], now);
     return toPlan(ended);
   });
-}
-
-/** Deletes rows of plans that all instances know to be deleted. Returns their number. */
-export async function purgePlans(
-  { store, clock }: Pick<PlanDeps, 'store' | 'clock'>,
-  limit: number,
-): Promise<number> {
-  return await store.plans.purge(clock.now() - 2 * MAX_GAP_MS, limit);
 }
 
 const CURSOR = cursorCodec('plans', 'string');
