@@ -73,6 +73,7 @@ export const WebhookStatsQuery = Type.Object(
   },
   { additionalProperties: false },
 );
+export type WebhookStatsQuery = Static<typeof WebhookStatsQuery>;
 
 const deliveryCounts = {
   delivered: Type.Integer({ description: 'The receiver accepted them', examples: [118] }),

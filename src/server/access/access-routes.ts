@@ -14,11 +14,10 @@ import {
   OwnKeySchema,
   ROOM_LIMITS,
   ROOT_KEY_ID,
-  type RoomPrefixes,
 } from '../../contract/keys.ts';
 import { type Clock, type IdGenerator, toInstant } from '../platform/clock.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
-import { pageReader } from '../platform/http/read-page.ts';
+import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
 import {
   type Caller,
   chooseRenamed,
@@ -144,8 +143,6 @@ const SECRET_BYTES = 32;
 /** Maximum active keys, because every instance keeps all of them in memory. */
 const MAX_ACTIVE_KEYS = 1000;
 
-const DEFAULT_LIMIT = 50;
-
 /** Creates a key. Only this response contains the secret. Throws conflict when there are too many keys. */
 async function createKey(deps: KeyDeps, { name, scopes, rooms, limits, ttl }: KeyCreate): Promise<Key> {
   refuseUncountable(rooms, limits);
@@ -184,8 +181,7 @@ const readKeys = pageReader('keys');
 
 /** Lists all keys, including expired ones. */
 async function listKeys({ store, clock, keyRing }: KeyDeps, query: KeyListQuery): Promise<KeyList> {
-  const { limit = DEFAULT_LIMIT, cursor } = query;
-  const { rows, nextCursor } = await readKeys({ cursor, limit }, store.keys.list);
+  const { rows, nextCursor } = await readKeys(query, store.keys.list);
   const now = clock.now();
   return { keys: rows.map((key) => toRecord(withLastUse(keyRing, key), now)), nextCursor };
 }
@@ -313,9 +309,9 @@ const readEntries = pageReader('audit');
 /** Lists audit entries, the newest first. Requests to which this instance has responded are included. */
 async function listAudit(
   { store, auditWriter }: AuditDeps,
-  query: AuditListQuery & { readonly rooms?: RoomPrefixes | undefined },
+  query: OfRooms<AuditListQuery>,
 ): Promise<AuditList> {
-  const { cursor, limit = DEFAULT_LIMIT, since, until, result, requestId } = query;
+  const { cursor, limit, since, until, result, requestId } = query;
   const key = chooseRenamed(query, { name: 'keyId', earlier: 'key' });
   const room = chooseRenamed(query, { name: 'roomId', earlier: 'room' });
   const { rows, nextCursor } = await readEntries({ cursor, limit }, async (page) => {

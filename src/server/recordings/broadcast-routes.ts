@@ -30,8 +30,6 @@ const ERRORS = [
   'storage-unavailable',
 ] as const;
 
-const DEFAULT_LIMIT = 50;
-
 export function broadcastRoutes(deps: BroadcastDeps): readonly Route[] {
   return [startRoute(deps), changeRoute(deps), stopRoute(deps), statusRoute(deps), ...storedRoutes(deps)];
 }
@@ -138,10 +136,10 @@ function storedRoutes(deps: BroadcastDeps): readonly Route[] {
       query: BroadcastListQuery,
       success: { 200: { description: 'The broadcasts', schema: BroadcastListSchema } },
       errors: ['storage-unavailable'],
-      handle: async ({ query, caller }) => {
-        const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-        return { status: 200, body: await listBroadcasts(deps, asked) };
-      },
+      handle: async ({ query, caller }) => ({
+        status: 200,
+        body: await listBroadcasts(deps, { ...query, rooms: caller?.rooms }),
+      }),
     }),
     defineRoute({
       method: 'DELETE',

@@ -9,9 +9,8 @@ import {
   MAX_STREAM_URLS,
 } from '../../contract/broadcasts.ts';
 import { type FieldError, ServiceError } from '../../contract/errors.ts';
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import { toInstant } from '../platform/clock.ts';
-import { pageReader } from '../platform/http/read-page.ts';
+import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import { fingerprintStreamUrl, maskStreamUrl } from '../platform/livekit/stream-urls.ts';
 import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
@@ -296,11 +295,7 @@ const readPage = pageReader('broadcasts');
 /** Lists stored broadcasts, the newest first, without those that are being started. */
 export async function listBroadcasts(
   deps: Pick<BroadcastDeps, 'store'>,
-  {
-    roomId: room,
-    rooms,
-    ...asked
-  }: BroadcastListQuery & { readonly limit: number; readonly rooms?: RoomPrefixes | undefined },
+  { roomId: room, rooms, ...asked }: OfRooms<BroadcastListQuery>,
 ): Promise<BroadcastList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
     deps.store.recordings.list({ kind: 'broadcast', room, rooms, ...wanted }),

@@ -23,8 +23,6 @@ import {
 
 export type RecordingLibraryDeps = LibraryDeps & LinkDeps;
 
-const DEFAULT_LIMIT = 50;
-
 const ERRORS = ['recording-not-found', 'storage-unavailable'] as const;
 
 const FILE_ERRORS = [...ERRORS, 'recording-not-finished', 'recording-storage-error'] as const;
@@ -54,10 +52,10 @@ function listRoute(deps: RecordingLibraryDeps): Route {
     query: RecordingListQuery,
     success: { 200: { description: 'The recordings', schema: RecordingListSchema } },
     errors: ['storage-unavailable'],
-    handle: async ({ query, caller }) => {
-      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-      return { status: 200, body: await listRecordings(deps, asked) };
-    },
+    handle: async ({ query, caller }) => ({
+      status: 200,
+      body: await listRecordings(deps, { ...query, rooms: caller?.rooms }),
+    }),
   });
 }
 

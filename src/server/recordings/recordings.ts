@@ -1,12 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import type {
   RecordingList,
+  RecordingListQuery,
   Recording as RecordingRecord,
   RecordingStatus,
 } from '../../contract/recordings.ts';
 import { toInstant } from '../platform/clock.ts';
-import { pageReader } from '../platform/http/read-page.ts';
+import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
 import type { Log } from '../platform/log.ts';
 import { getRoom } from '../rooms/rooms.ts';
 import { type EgressStateDeps, findRunning, type RefreshDeps, refreshRecording } from './egress-state.ts';
@@ -17,14 +17,6 @@ import type { Recording, RecordingStores } from './store.ts';
 const readPage = pageReader('recordings');
 
 export type LibraryDeps = RefreshDeps;
-
-type RecordingsQuery = {
-  readonly roomId?: string | undefined;
-  readonly rooms?: RoomPrefixes | undefined;
-  readonly status?: RecordingRecord['status'] | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-};
 
 /** Returns whether the room is being recorded. Throws room-not-found for a room that is neither open nor being recorded. */
 export async function getRecordingStatus(deps: EgressStateDeps, room: string): Promise<RecordingStatus> {
@@ -54,7 +46,7 @@ function readMediaStart({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Re
  */
 export async function listRecordings(
   deps: Pick<EgressStateDeps, 'store' | 'clock'>,
-  { roomId: room, rooms, status, ...asked }: RecordingsQuery,
+  { roomId: room, rooms, status, ...asked }: OfRooms<RecordingListQuery>,
 ): Promise<RecordingList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
     deps.store.recordings.list({ kind: 'recording', room, rooms, status, ...wanted }),

@@ -166,8 +166,6 @@ function muteRoomRoute(deps: ParticipantDeps): Route {
   });
 }
 
-const DEFAULT_LIMIT = 50;
-
 export function blockRoutes(deps: BlockDeps): readonly Route[] {
   return [
     defineRoute({
@@ -185,11 +183,7 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
       errors: ['storage-unavailable'],
       handle: async ({ params, query }) => ({
         status: 200,
-        body: await listBlocks(deps, {
-          room: params.roomId,
-          ...query,
-          limit: query.limit ?? DEFAULT_LIMIT,
-        }),
+        body: await listBlocks(deps, params.roomId, query),
       }),
     }),
     blocksOfRoomsRoute(deps),
@@ -225,9 +219,9 @@ function blocksOfRoomsRoute(deps: BlockDeps): Route {
     query: BlockListQuery,
     success: { 200: { description: 'The blocks', schema: RoomBlockListSchema } },
     errors: ['storage-unavailable'],
-    handle: async ({ query, caller }) => {
-      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-      return { status: 200, body: await listBlocksOfRooms(deps, asked) };
-    },
+    handle: async ({ query, caller }) => ({
+      status: 200,
+      body: await listBlocksOfRooms(deps, { ...query, rooms: caller?.rooms }),
+    }),
   });
 }

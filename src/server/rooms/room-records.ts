@@ -1,10 +1,15 @@
 import { hasCode, ServiceError } from '../../contract/errors.ts';
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import { isLongerThan, nameFault } from '../../contract/names.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
-import type { ClosedRoom, ClosedRoomList, Room, RoomCreate } from '../../contract/rooms.ts';
+import type {
+  ClosedRoom,
+  ClosedRoomList,
+  ClosedRoomListQuery,
+  Room,
+  RoomCreate,
+} from '../../contract/rooms.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
-import { cursorCodec } from '../platform/http/read-page.ts';
+import { cursorCodec, type OfRooms, readPage } from '../platform/http/read-page.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
@@ -356,26 +361,17 @@ export function openRecordCache({ store, clock }: RecordCacheDeps): RowCache<Roo
 
 const CURSOR = cursorCodec('closed-rooms', 'string');
 
-type ClosedRoomPage = {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-  readonly rooms?: RoomPrefixes | undefined;
-};
-
 /** Lists the rooms that are kept closed now. */
 export async function listClosedRooms(
   { store, clock }: Pick<RecordDeps, 'store' | 'clock'>,
-  { limit, cursor, rooms }: ClosedRoomPage,
+  { rooms, ...page }: OfRooms<ClosedRoomListQuery>,
 ): Promise<ClosedRoomList> {
-  const [room] = cursor === undefined ? [undefined] : CURSOR.decode(cursor);
-  const after = room === undefined ? undefined : { room };
-  const found = await store.rooms.listClosed({ now: clock.now(), rooms, after, limit: limit + 1 });
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    closedRooms: page.map(toClosedRoom),
-    nextCursor: last !== undefined && found.length > limit ? CURSOR.encode(last.room) : null,
-  };
+  const { rows, nextCursor } = await readPage(CURSOR, page, {
+    read: ({ after: [room] = [], limit }) =>
+      store.rooms.listClosed({ now: clock.now(), rooms, after: room === undefined ? room : { room }, limit }),
+    locate: ({ room }) => [room] as const,
+  });
+  return { closedRooms: rows.map(toClosedRoom), nextCursor };
 }
 
 function toClosedRoom({ room, closedAt, closedUntil }: RoomRecord): ClosedRoom {

@@ -224,14 +224,12 @@ function listClosedRoute(deps: RoomRouteDeps): Route {
     query: ClosedRoomListQuery,
     success: { 200: { description: 'The rooms that are kept closed', schema: ClosedRoomListSchema } },
     errors: ['storage-unavailable'],
-    handle: async ({ query, caller }) => {
-      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-      return { status: 200, body: await listClosedRooms(deps, asked) };
-    },
+    handle: async ({ query, caller }) => ({
+      status: 200,
+      body: await listClosedRooms(deps, { ...query, rooms: caller?.rooms }),
+    }),
   });
 }
-
-const DEFAULT_LIMIT = 50;
 
 /**
  * Reads until when the room is kept closed. Returns undefined when the query does not ask for it. Throws invalid-request for

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import {
   MAX_SHOWN,
   type Session,
@@ -17,14 +16,13 @@ import {
 } from '../../contract/sessions.ts';
 import { showMetadata } from '../events/event-payload.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
-import { pageReader } from '../platform/http/read-page.ts';
+import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { toRecord } from '../recordings/recordings.ts';
 import type { RecordingStore } from '../recordings/store.ts';
 import type { Transcription, TranscriptionStore } from '../transcription/store.ts';
-import type { ParticipantConnection, SessionRow, SessionState, SessionStores } from './store.ts';
+import type { ParticipantConnection, SessionRow, SessionStores } from './store.ts';
 
-const DEFAULT_LIMIT = 50;
 const DEFAULT_PARTICIPANTS = 200;
 
 export function sessionRoutes(deps: SessionDeps): readonly Route[] {
@@ -60,7 +58,6 @@ function listRoute(deps: SessionDeps): Route {
         rooms: caller?.rooms,
         since: since === undefined ? undefined : Date.parse(since),
         until: until === undefined ? undefined : Date.parse(until),
-        limit: query.limit ?? DEFAULT_LIMIT,
       }),
     }),
   });
@@ -98,20 +95,12 @@ function participantsRoute(deps: SessionDeps): Route {
     errors: ['session-not-found', 'storage-unavailable'],
     handle: async ({ params, query }) => ({
       status: 200,
-      body: await listSessionParticipants(deps, params.sessionId, {
-        cursor: query.cursor,
-        limit: query.limit ?? DEFAULT_PARTICIPANTS,
-      }),
+      body: await listSessionParticipants(deps, params.sessionId, { limit: DEFAULT_PARTICIPANTS, ...query }),
     }),
   });
 }
 
-type Page = { readonly cursor?: string | undefined; readonly limit: number };
-
-type SessionsQuery = Page & {
-  readonly roomId?: string | undefined;
-  readonly rooms?: RoomPrefixes | undefined;
-  readonly status?: SessionState | undefined;
+type SessionsQuery = OfRooms<Omit<SessionListQuery, 'since' | 'until'>> & {
   /** Unix milliseconds. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -160,7 +149,7 @@ export async function getSession({ store, clock }: SessionDeps, sessionId: strin
 async function listSessionParticipants(
   { store, clock }: SessionDeps,
   sessionId: string,
-  page: Page,
+  page: SessionParticipantListQuery,
 ): Promise<SessionParticipantList> {
   const now = clock.now();
   const { sid: roomSid } = await findSession({ store, clock }, sessionId);

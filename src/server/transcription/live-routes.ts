@@ -1,4 +1,3 @@
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import {
   DEFAULT_LANGUAGE,
@@ -16,7 +15,7 @@ import {
 } from '../../contract/transcription.ts';
 import type { AppendEventsDeps } from '../events/append-events.ts';
 import type { IdGenerator } from '../platform/clock.ts';
-import { pageReader } from '../platform/http/read-page.ts';
+import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { WaitForChangeDeps } from '../platform/storage/changes.ts';
 import type { FindPlan } from '../rooms/plans/plans.ts';
@@ -34,8 +33,6 @@ export type TranscriptionDeps = StartTranscriptionDeps &
 const LANGUAGE_IGNORED = 'x-transcription-language-ignored';
 
 const IN_ROOM = '/v1/rooms/:roomId/transcription';
-
-const DEFAULT_LIMIT = 50;
 
 const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
 
@@ -134,10 +131,10 @@ function listRoute(deps: TranscriptionDeps): Route {
     query: LiveListQuery,
     success: { 200: { description: 'The transcriptions', schema: LiveTranscriptionListSchema } },
     errors: ['storage-unavailable'],
-    handle: async ({ query, caller }) => {
-      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-      return { status: 200, body: await listLiveTranscriptions(deps, asked) };
-    },
+    handle: async ({ query, caller }) => ({
+      status: 200,
+      body: await listLiveTranscriptions(deps, { ...query, rooms: caller?.rooms }),
+    }),
   });
 }
 
@@ -146,13 +143,9 @@ const readLivePage = pageReader('live-transcriptions');
 /** Lists the live transcriptions of all rooms, the newest first. */
 async function listLiveTranscriptions(
   { store }: Pick<TranscriptionDeps, 'store'>,
-  {
-    roomId: room,
-    ...asked
-  }: LiveListQuery & { readonly limit: number; readonly rooms: RoomPrefixes | undefined },
+  { roomId: room, rooms, status, ...asked }: OfRooms<LiveListQuery>,
 ): Promise<LiveTranscriptionList> {
-  const { status, rooms, ...page } = asked;
-  const { rows, nextCursor } = await readLivePage(page, (wanted) =>
+  const { rows, nextCursor } = await readLivePage(asked, (wanted) =>
     store.transcriptions.listNewest({ kind: 'live', room, rooms, status, ...wanted }),
   );
   return { transcriptions: rows.map(toLiveSummary), nextCursor };

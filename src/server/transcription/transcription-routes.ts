@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import { RecordingParams } from '../../contract/recordings.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import {
@@ -21,7 +20,7 @@ import { VocabularySchema } from '../../contract/vocabulary.ts';
 import { type TranscriptHit, type TranscriptHitList, TranscriptHitListSchema } from '../../contract/words.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
-import { cursorCodec } from '../platform/http/read-page.ts';
+import { cursorCodec, type OfRooms } from '../platform/http/read-page.ts';
 import { defineRoute, MEDIA_ERRORS, type Route, requireCaller } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { findFinishedRecording, type LibraryDeps, mayHaveFile, noFile } from '../recordings/recordings.ts';
@@ -106,10 +105,10 @@ function listRoute(deps: TranscriptionsDeps): Route {
       },
     },
     errors: ['storage-unavailable'],
-    handle: async ({ query, caller }) => {
-      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-      return { status: 200, body: await listTranscriptions(deps, asked) };
-    },
+    handle: async ({ query, caller }) => ({
+      status: 200,
+      body: await listTranscriptions(deps, { ...query, rooms: caller?.rooms }),
+    }),
   });
 }
 
@@ -127,10 +126,10 @@ function searchRoute(deps: SearchingDeps): Route {
     query: TranscriptSearchQuery,
     success: { 200: { description: 'The matching segments', schema: TranscriptHitListSchema } },
     errors: ['server-busy', 'storage-unavailable'],
-    handle: async ({ query, caller }) => {
-      const asked = { ...query, rooms: caller?.rooms, limit: query.limit ?? DEFAULT_LIMIT };
-      return { status: 200, body: await searchTranscripts(deps, asked) };
-    },
+    handle: async ({ query, caller }) => ({
+      status: 200,
+      body: await searchTranscripts(deps, { ...query, rooms: caller?.rooms }),
+    }),
   });
 }
 
@@ -238,17 +237,12 @@ async function queueTranscription(
 
 const positions = cursorCodec('hits', 'number');
 
-type TranscriptSearch = Omit<TranscriptSearchQuery, 'limit'> & {
-  readonly limit: number;
-  readonly rooms?: RoomPrefixes | undefined;
-};
-
 /** Finds segments that have all words of `q`, those that were stored last first. */
 async function searchTranscripts(
   { store, clock, turns }: Pick<SearchingDeps, 'store' | 'clock' | 'turns'>,
-  { q: text, roomId: room, rooms, recordingId: egressId, language, ...asked }: TranscriptSearch,
+  { q: text, roomId: room, rooms, recordingId: egressId, language, ...asked }: OfRooms<TranscriptSearchQuery>,
 ): Promise<TranscriptHitList> {
-  const { limit, cursor } = asked;
+  const { limit = DEFAULT_LIMIT, cursor } = asked;
   const page = {
     text,
     room,

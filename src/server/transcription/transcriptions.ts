@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PostStatus } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import {
   type LiveSummary,
   type LiveTranscription,
@@ -12,11 +11,13 @@ import {
   type PostTranscriptionList,
   type Segment,
   type SpeakerUpdate,
+  type TranscriptionListQuery,
   type TranscriptionWarning,
 } from '../../contract/transcription.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
 import {
   cursorCodec,
+  type OfRooms,
   pageReader,
   readPage as readListPage,
   refusedCursor,
@@ -145,19 +146,10 @@ async function readInSteps(
   }
 }
 
-type TranscriptionsQuery = {
-  readonly roomId?: string | undefined;
-  readonly rooms?: RoomPrefixes | undefined;
-  readonly recordingId?: string | undefined;
-  readonly status?: PostStatus | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-};
-
 /** Lists post-call transcriptions, newest first, without their segments. */
 export async function listTranscriptions(
   { store }: Pick<ReadTranscriptionsDeps, 'store'>,
-  { roomId: room, rooms, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
+  { roomId: room, rooms, recordingId: egressId, status, ...asked }: OfRooms<TranscriptionListQuery>,
 ): Promise<PostTranscriptionList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
     store.transcriptions.listNewest({ kind: 'post', room, rooms, egressId, status, ...wanted }),

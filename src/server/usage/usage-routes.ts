@@ -11,7 +11,7 @@ import {
 } from '../../contract/usage.ts';
 import { csvRow, withoutFormula } from '../../people/csv-rows.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorCodec, readPage } from '../platform/http/read-page.ts';
+import { cursorCodec, type OfRooms, readPage } from '../platform/http/read-page.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import type { UsageSettler } from './settle-usage.ts';
 import { DAY_MS, startOfDay } from './spans.ts';
@@ -66,12 +66,10 @@ function prefersCsv(accept = ''): boolean {
 
 const CURSORS = cursorCodec('usage', 'string', 'string');
 
-type AskedUsage = UsageQuery & { readonly rooms?: RoomPrefixes | undefined };
-
 /** Reads a page of usage. Throws invalid-request for days that are no range, or a longer one than is allowed. */
 async function readUsage(
   { store, clock, usageSettler }: UsageDeps,
-  { by = 'day', roomId: room, prefix, rooms, cursor, limit = DEFAULT_LIMIT, ...asked }: AskedUsage,
+  { by = 'day', roomId: room, prefix, rooms, cursor, limit = DEFAULT_LIMIT, ...asked }: OfRooms<UsageQuery>,
 ): Promise<Usage> {
   const now = clock.now();
   const { from, to } = readRange(asked, now);

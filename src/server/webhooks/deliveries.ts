@@ -26,18 +26,10 @@ import { requireWebhook } from './webhooks.ts';
 
 const readPage = pageReader('deliveries');
 
-type DeliveriesQuery = {
-  readonly webhookId: string;
-  readonly status?: DeliveryState | undefined;
-  readonly eventId?: string | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-};
-
 /** The delivery log of a webhook, newest first, with every attempt. Throws webhook-not-found. */
 async function listDeliveries(
   { store }: { readonly store: UnitOfWork<WebhookStores> },
-  { webhookId, status: state, eventId, ...asked }: DeliveriesQuery,
+  { webhookId, status: state, eventId, ...asked }: { readonly webhookId: string } & DeliveryListQuery,
 ): Promise<DeliveryList> {
   await requireWebhook(store, webhookId);
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
@@ -112,17 +104,10 @@ const PARTS = 48;
 /** Maximum deliveries of one state that are counted; counting them takes some milliseconds. */
 const MOST_COUNTED = 50_000;
 
-type StatsQuery = {
-  readonly webhookId: string;
-  /** ISO 8601. */
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-};
-
 /** Throws webhook-not-found, or invalid-request for a period that is empty or too long. */
 async function readStats(
   { store, clock }: Pick<ReplayDeps, 'store' | 'clock'>,
-  { webhookId, ...asked }: StatsQuery,
+  { webhookId, ...asked }: { readonly webhookId: string } & WebhookStatsQuery,
 ): Promise<WebhookStats> {
   await requireWebhook(store, webhookId);
   const until = asked.until === undefined ? clock.now() + 1 : Date.parse(asked.until);
@@ -207,8 +192,6 @@ async function replayFailed(deps: ReplayDeps, webhookId: string, since: number):
   return count;
 }
 
-const DEFAULT_LIMIT = 50;
-
 const ERRORS = ['webhook-not-found', 'storage-unavailable'] as const;
 
 export type DeliveryRouteDeps = ReplayDeps & ReadDeliveryDeps;
@@ -232,7 +215,7 @@ function listRoute(deps: ReplayDeps): Route {
     errors: ERRORS,
     handle: async ({ params, query }) => ({
       status: 200,
-      body: await listDeliveries(deps, { ...params, ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+      body: await listDeliveries(deps, { ...params, ...query }),
     }),
   });
 }

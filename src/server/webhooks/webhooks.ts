@@ -1,6 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { ALL_EVENTS } from '../../contract/event-names.ts';
-import type { RoomPrefixes } from '../../contract/keys.ts';
 import { formatWebhookSecret } from '../../contract/webhook-signing.ts';
 import {
   WEBHOOK_SECRET_MASK,
@@ -13,7 +12,7 @@ import {
 } from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
-import { pageReader } from '../platform/http/read-page.ts';
+import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
 import { type Caller, secretIsGone } from '../platform/http/route.ts';
 import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
 import type { SealedRow, SealedSecrets } from '../platform/secrets/key-rotation.ts';
@@ -80,7 +79,7 @@ const readPage = pageReader('webhooks');
 /** Lists all webhooks, or a page of them. */
 export async function listWebhooks(
   { store }: Pick<WebhookDeps, 'store'>,
-  { limit, cursor, rooms }: WebhookListQuery & { readonly rooms?: RoomPrefixes | undefined },
+  { limit, cursor, rooms }: OfRooms<WebhookListQuery>,
 ): Promise<WebhookList> {
   if (limit === undefined && cursor === undefined) {
     const webhooks = await store.webhooks.list({ after: undefined, limit: undefined, rooms });

@@ -1,10 +1,17 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { parseJson } from '../../../contract/unknown-value.ts';
 
 /** Position of a row in a list that is ordered by creation time and id. */
 type Position = { readonly createdAt: number; readonly id: string };
 
-type PageRequest = { readonly cursor?: string | undefined; readonly limit: number };
+type PageRequest = { readonly cursor?: string | undefined; readonly limit?: number | undefined };
+
+/** Rows of a page for which the caller asks no number. */
+const DEFAULT_LIMIT = 50;
+
+/** What a list is asked for, and the rooms of the key that asks; undefined for all rooms. */
+export type OfRooms<Query> = Query & { readonly rooms?: RoomPrefixes | undefined };
 
 type RowRequest<P> = { readonly after: P | undefined; readonly limit: number };
 
@@ -20,7 +27,7 @@ type Page<Row> = { readonly rows: readonly Row[]; readonly nextCursor: string | 
 /** Reads a page. A cursor of another list throws invalid-request. */
 export async function readPage<Row, P extends readonly unknown[]>(
   positions: Cursor<P>,
-  { cursor, limit }: PageRequest,
+  { cursor, limit = DEFAULT_LIMIT }: PageRequest,
   { read, locate }: Rows<Row, P>,
 ): Promise<Page<Row>> {
   const after = cursor === undefined ? undefined : positions.decode(cursor);

@@ -1,16 +1,16 @@
 import type {
   BlockDuration,
   BlockList,
+  BlockListQuery,
   RoomBlockList,
   Block as WireBlock,
 } from '../../../contract/blocks.ts';
 import { hasCode, ServiceError } from '../../../contract/errors.ts';
-import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { nameFault } from '../../../contract/names.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { type Clock, toInstant } from '../../platform/clock.ts';
 import { type KeyLimits, NO_LIMIT } from '../../platform/http/limits/key-limits.ts';
-import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
+import { cursorCodec, type OfRooms, readPage } from '../../platform/http/read-page.ts';
 import type { Caller } from '../../platform/http/route.ts';
 import { forEachConcurrently } from '../../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../../platform/livekit/media-event.ts';
@@ -104,32 +104,27 @@ function throwIfBlocked(block: Block | undefined, subject: BlockSubject): void {
   );
 }
 
-type BlockPage = {
-  readonly room: string;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-};
-
 const CURSOR = cursorCodec('blocks', 'string');
 
 /** Lists the blocks that have not ended. The room need not be open. */
-export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): Promise<BlockList> {
+export async function listBlocks(
+  { store, clock }: BlockDeps,
+  room: string,
+  page: BlockListQuery,
+): Promise<BlockList> {
   const { rows, nextCursor } = await readPage(CURSOR, page, {
-    read: ({ after, limit }) =>
-      store.blocks.list({ room: page.room, now: clock.now(), after: after?.[0], limit }),
+    read: ({ after, limit }) => store.blocks.list({ room, now: clock.now(), after: after?.[0], limit }),
     locate: ({ identity }) => [identity] as const,
   });
   return { blocks: rows.map(toWireBlock), nextCursor };
 }
-
-type RoomsBlockPage = Omit<BlockPage, 'room'> & { readonly rooms: RoomPrefixes | undefined };
 
 const ROOMS_CURSOR = cursorCodec('blocks-of-rooms', 'string', 'string');
 
 /** Lists the blocks of all rooms that have not ended. */
 export async function listBlocksOfRooms(
   { store, clock }: BlockDeps,
-  { rooms, ...page }: RoomsBlockPage,
+  { rooms, ...page }: OfRooms<BlockListQuery>,
 ): Promise<RoomBlockList> {
   const { rows, nextCursor } = await readPage(ROOMS_CURSOR, page, {
     read: ({ after, limit }) => {

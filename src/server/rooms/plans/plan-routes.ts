@@ -9,8 +9,6 @@ import {
 import { defineRoute, type Route, type RouteResponse, requireCaller } from '../../platform/http/route.ts';
 import { deletePlan, getPlan, listPlans, type PlanDeps, putPlan } from './plans.ts';
 
-const DEFAULT_LIMIT = 50;
-
 const ROUTE = {
   path: '/v1/plans/:planId',
   tag: 'plans',
@@ -53,7 +51,7 @@ export function planRoutes(deps: PlanDeps): readonly Route[] {
       errors: ['storage-unavailable'],
       handle: async ({ query, caller }) => ({
         status: 200,
-        body: await listPlans(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT, rooms: caller?.rooms }),
+        body: await listPlans(deps, { ...query, rooms: caller?.rooms }),
       }),
     }),
     defineRoute({

@@ -1,10 +1,10 @@
 import { MAX_PLAN_BYTES } from '../../../contract/choices.ts';
 import { ServiceError } from '../../../contract/errors.ts';
-import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { isLongerThan, nameFault } from '../../../contract/names.ts';
 import {
   type Plan,
   type PlanList,
+  type PlanListQuery,
   type PlanPut,
   type PlanSettings,
   roomPlanFields,
@@ -12,7 +12,7 @@ import {
 import type { RoomCreate } from '../../../contract/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type KeyLimits, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
-import { cursorCodec, readPage } from '../../platform/http/read-page.ts';
+import { cursorCodec, type OfRooms, readPage } from '../../platform/http/read-page.ts';
 import { type Caller, requireRoom, requireScope } from '../../platform/http/route.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
@@ -321,13 +321,10 @@ export async function deletePlan({ store, clock }: PlanDeps, { id, caller }: Pla
 
 const CURSOR = cursorCodec('plans', 'string');
 
-type PlanPage = {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-  readonly rooms: RoomPrefixes | undefined;
-};
-
-export async function listPlans({ store }: Pick<PlanDeps, 'store'>, page: PlanPage): Promise<PlanList> {
+export async function listPlans(
+  { store }: Pick<PlanDeps, 'store'>,
+  page: OfRooms<PlanListQuery>,
+): Promise<PlanList> {
   const { rows, nextCursor } = await readPage(CURSOR, page, {
     read: ({ after, limit }) => store.plans.list({ after: after?.[0], limit, rooms: page.rooms }),
     locate: ({ id }) => [id] as const,
