@@ -1,10 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../../contract/errors.ts';
 import { isObject, parseJson } from '../../../contract/unknown-value.ts';
+import { hashFile } from '../../platform/hash-file.ts';
 import { exists } from '../../platform/storage/make-folder.ts';
 import {
   copySqliteFile,
@@ -209,12 +209,6 @@ async function isSame(one: string, other: string): Promise<boolean> {
 
 function toSuffix(now: number): string {
   return `.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }
 
 /**

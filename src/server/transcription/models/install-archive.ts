@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { HintedError } from '../../../contract/hint.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { hashFile } from '../../platform/hash-file.ts';
 import { makeFolder } from '../../platform/storage/make-folder.ts';
 import { readSherpaModel } from '../engines/sherpa-model.ts';
 import { type CatalogueModel, RELEASES } from './catalogue.ts';
@@ -207,12 +206,6 @@ async function removeUnusedTwins(folder: string): Promise<void> {
   const twins = files.filter((file) => file.includes('.int8.')).map((file) => file.replace('.int8.', '.'));
   for (const twin of twins) if (files.includes(twin)) await rm(join(folder, twin));
   readSherpaModel(folder);
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }
 
 /** SHA-256 of the list of the files with their own, as sha256sum prints it. */
