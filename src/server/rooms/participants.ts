@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Role } from '../../contract/choices.ts';
 import { hasCode, ServiceError } from '../../contract/errors.ts';
 import { MAX_METADATA_BYTES } from '../../contract/names.ts';
@@ -18,6 +17,7 @@ import {
   findParticipant,
   type ParticipantChange,
   type ParticipantEntry,
+  readRecords,
 } from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
 import { type BlockIdentityDeps, type BlockRequest, blockIdentity } from './blocks/blocks.ts';
@@ -76,18 +76,6 @@ export async function listParticipants(
   const participants = await readRecords(await withoutDeparted(deps, rows));
   const isWhole = limit === undefined && cursor === undefined && nextCursor === null;
   return { participants, ...(isWhole ? {} : { nextCursor }) };
-}
-
-/** Between two of these groups others have their turn: a large room would keep them waiting. */
-const READ_AT_ONCE = 100;
-
-async function readRecords(entries: readonly ParticipantEntry[]): Promise<Participant[]> {
-  const participants: Participant[] = [];
-  for (let start = 0; start < entries.length; start += READ_AT_ONCE) {
-    if (start > 0) await setImmediate();
-    participants.push(...entries.slice(start, start + READ_AT_ONCE).map((entry) => entry.read()));
-  }
-  return participants;
 }
 
 /** Returns a participant. Throws room-not-found or participant-not-found. */

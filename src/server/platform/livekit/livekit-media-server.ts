@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import {
   DataPacket_Kind,
   EncodedFileOutput,
@@ -16,18 +15,17 @@ import {
 } from 'livekit-server-sdk';
 import type { RecordingPreset } from '../../../contract/choices.ts';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
-import type { Participant } from '../../../contract/participants.ts';
 import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
 import { type FailedCall, isNoResponse, isNotFound, toServiceError, withConnectionCheck } from './errors.ts';
 import type { MediaClock } from './media-clock.ts';
-import type {
-  BucketSettings,
-  EgressFilter,
-  MediaServer,
-  ParticipantChange,
-  ParticipantEntry,
-  RoomCompositeRequest,
+import {
+  type BucketSettings,
+  type EgressFilter,
+  type MediaServer,
+  type ParticipantChange,
+  type RoomCompositeRequest,
+  readRecords,
 } from './media-server.ts';
 import { toEgress, toIngress, toParticipant, toPermission, toRoom } from './records.ts';
 
@@ -178,7 +176,7 @@ function participantMethods(
   const trackNotFound = { notFound: 'track-not-found' } as const;
   return {
     listParticipants: (room) =>
-      caller('listParticipants', {}, async () => await readAll(await listParticipants(room))),
+      caller('listParticipants', {}, async () => await readRecords(await listParticipants(room))),
     listParticipantEntries: (room) => caller('listParticipants', {}, () => listParticipants(room)),
     getParticipant: (room, identity) =>
       caller('getParticipant', participantNotFound, async () =>
@@ -199,18 +197,6 @@ function participantMethods(
     unmuteTrack: (...target) =>
       caller('unmuteTrack', trackNotFound, () => setMuted(rooms, target, 'unmuted')),
   } satisfies Partial<MediaServer>;
-}
-
-/** Between two of these groups others have their turn: a large room would keep them waiting. */
-const READ_AT_ONCE = 100;
-
-async function readAll(entries: readonly ParticipantEntry[]): Promise<readonly Participant[]> {
-  const participants: Participant[] = [];
-  for (let start = 0; start < entries.length; start += READ_AT_ONCE) {
-    if (start > 0) await setImmediate();
-    participants.push(...entries.slice(start, start + READ_AT_ONCE).map((entry) => entry.read()));
-  }
-  return participants;
 }
 
 async function setMuted(

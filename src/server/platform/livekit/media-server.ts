@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ignoreCode } from '../../../contract/errors.ts';
 import type { Ingress } from '../../../contract/ingress.ts';
 import type { Participant } from '../../../contract/participants.ts';
@@ -249,4 +250,16 @@ export async function findParticipant(
   identity: string,
 ): Promise<Participant | undefined> {
   return await mediaServer.getParticipant(room, identity).catch(ignoreCode('participant-not-found'));
+}
+
+/** Between two of these groups others have their turn: a large room would keep them waiting. */
+const READ_AT_ONCE = 100;
+
+export async function readRecords(entries: readonly ParticipantEntry[]): Promise<Participant[]> {
+  const participants: Participant[] = [];
+  for (let start = 0; start < entries.length; start += READ_AT_ONCE) {
+    if (start > 0) await setImmediate();
+    participants.push(...entries.slice(start, start + READ_AT_ONCE).map((entry) => entry.read()));
+  }
+  return participants;
 }
