@@ -48,7 +48,10 @@ type ClientSettings = {
 
 /** The calls that are made for every room or block, or return all rooms. */
 type FrequentCalls = {
-  /** Lists the rooms with these names; all rooms for an empty list of names. The caller must not change them. */
+  /**
+   * Lists the rooms with these names; all rooms for an empty list of names. The caller must not change them: later lists
+   * contain them too.
+   */
   readonly listRooms: (names: readonly string[]) => Promise<readonly Room[]>;
   /** Lists everyone in the room; the records are decoded when they are read. */
   readonly listParticipants: (room: string) => Promise<readonly ParticipantEntry[]>;
@@ -82,7 +85,10 @@ export function createClients(settings: ClientSettings): LivekitClients {
   const credentials = [url, settings.apiKey, settings.apiSecret] as const;
   const options = { requestTimeout: requestTimeoutSeconds(settings.timeouts.callMs) };
   const startOptions = { requestTimeout: requestTimeoutSeconds(settings.timeouts.startMs) };
-  const twirp = createTwirpClient({ ...settings, url, timeoutMs: settings.timeouts.callMs });
+  const { close, ...byTwirp } = createTwirpClient(
+    { ...settings, url, timeoutMs: settings.timeouts.callMs },
+    authorize,
+  );
   const authorized = <Client extends object>(client: Client): Client =>
     Object.assign(client, { authHeader: authorize });
   const rooms = authorized(new RoomServiceClient(...credentials, options));
@@ -90,11 +96,11 @@ export function createClients(settings: ClientSettings): LivekitClients {
   return {
     rooms,
     // In LiveKit's cloud, the SDK tries another region when one fails.
-    ...(isCloud(url) ? callBySdk(rooms, dispatch) : callByTwirp(twirp, authorize)),
+    ...(isCloud(url) ? callBySdk(rooms, dispatch) : byTwirp),
     egress: authorized(new EgressClient(...credentials, options)),
     egressStart: authorized(new EgressClient(...credentials, startOptions)),
     ingress: authorized(new IngressClient(...credentials, options)),
-    close: twirp.close,
+    close,
   };
 }
 
@@ -105,20 +111,6 @@ function callBySdk(rooms: RoomServiceClient, dispatch: AgentDispatchClient): Fre
     getParticipant: (room, identity) => rooms.getParticipant(room, identity),
     removeParticipant: (room, identity) => rooms.removeParticipant(room, identity),
     listDispatch: (room) => dispatch.listDispatch(room),
-  };
-}
-
-function callByTwirp(
-  twirp: TwirpClient,
-  authorize: (grant: VideoGrant) => Promise<AuthHeader>,
-): FrequentCalls {
-  const toAdmin = (room: string): Promise<AuthHeader> => authorize({ roomAdmin: true, room });
-  return {
-    listRooms: async (names) => twirp.listRooms(await authorize({ roomList: true }), names),
-    listParticipants: async (room) => twirp.listParticipants(await toAdmin(room), room),
-    getParticipant: async (room, identity) => twirp.getParticipant(await toAdmin(room), room, identity),
-    removeParticipant: async (room, identity) => twirp.removeParticipant(await toAdmin(room), room, identity),
-    listDispatch: async (room) => twirp.listDispatch(await toAdmin(room), room),
   };
 }
 
@@ -134,7 +126,9 @@ function isCloud(url: string): boolean {
 
 type AuthHeader = Record<string, string>;
 
-function createAuthorization({ apiKey, apiSecret, now }: ClientSettings) {
+type Authorize = (grant: VideoGrant) => Promise<AuthHeader>;
+
+function createAuthorization({ apiKey, apiSecret, now }: ClientSettings): Authorize {
   const signJwt = createJwtSigner(apiSecret);
   const kept = new Map<string, { readonly header: AuthHeader; readonly signedAt: number }>();
   const sign = (video: VideoGrant, at: number): AuthHeader => {
@@ -143,7 +137,7 @@ function createAuthorization({ apiKey, apiSecret, now }: ClientSettings) {
     const token = signJwt({ iss: apiKey, nbf, exp: issuedAt + TOKEN_LIFETIME_SECONDS, video });
     return { Authorization: `Bearer ${token}` };
   };
-  return async (grant: VideoGrant): Promise<AuthHeader> => {
+  return async (grant) => {
     const at = now();
     // A cached token for every room would take unlimited memory.
     if (grant.room !== undefined) return sign(grant, at);
@@ -182,22 +176,8 @@ type TwirpClientSettings = {
   readonly mediaClock?: Pick<MediaClock, 'observeResponse'> | undefined;
 };
 
-type Headers = Readonly<Record<string, string>>;
-
-/** Rejects with the errors of the SDK's calls: ServerError for a status, TimeoutError, or a network error with its code. */
-type TwirpClient = {
-  /** Lists rooms; all of them for an empty list of names. The caller must not change them: later lists contain them too. */
-  readonly listRooms: (headers: Headers, names: readonly string[]) => Promise<Room[]>;
-  readonly listParticipants: (headers: Headers, room: string) => Promise<readonly ParticipantEntry[]>;
-  readonly listDispatch: (headers: Headers, room: string) => Promise<AgentDispatch[]>;
-  readonly getParticipant: (headers: Headers, room: string, identity: string) => Promise<ParticipantInfo>;
-  readonly removeParticipant: (headers: Headers, room: string, identity: string) => Promise<void>;
-  /** Ends the connections. */
-  readonly close: () => Promise<void>;
-};
-
 /** Opens the connections, and returns how to make a call and how to end them. */
-function openConnections({ url, timeoutMs, mediaClock }: TwirpClientSettings) {
+function openConnections({ url, timeoutMs, mediaClock }: TwirpClientSettings, authorize: Authorize) {
   const pool = new Pool(new URL(url).origin, {
     // The signal limits the whole call.
     headersTimeout: 0,
@@ -205,12 +185,13 @@ function openConnections({ url, timeoutMs, mediaClock }: TwirpClientSettings) {
     // With HTTP/2 all requests would share one connection.
     connect: acceptContinue(buildConnector({ timeout: timeoutMs, allowH2: false })),
   });
-  const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
+  const call = async <T>(grant: VideoGrant, { method, body, type }: TwirpCall<T>): Promise<T> => {
+    const authorization = await authorize(grant);
     const sentAt = performance.now();
     const response = await pool.request({
       method: 'POST',
       path: `/twirp/livekit.${method}`,
-      headers: { 'content-type': PROTOBUF, 'user-agent': 'rtc-service', ...headers },
+      headers: { 'content-type': PROTOBUF, 'user-agent': 'rtc-service', ...authorization },
       body,
       signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
     });
@@ -221,37 +202,46 @@ function openConnections({ url, timeoutMs, mediaClock }: TwirpClientSettings) {
   return { call, close: () => pool.destroy() };
 }
 
-function createTwirpClient(settings: TwirpClientSettings): TwirpClient {
-  const { call, close } = openConnections(settings);
+/** Rejects with the errors of the SDK's calls: ServerError for a status, TimeoutError, or a network error with its code. */
+function createTwirpClient(
+  settings: TwirpClientSettings,
+  authorize: Authorize,
+): FrequentCalls & Pick<LivekitClients, 'close'> {
+  const { call, close } = openConnections(settings, authorize);
   const reader = new RoomListReader();
   const someRooms: ResponseType<Room[]> = {
     fromBinary: (bytes) => reader.readSome(bytes),
     fromJsonString: (text, options) => ListRoomsResponse.fromJsonString(text, options).rooms.map(toRoom),
   };
   const allRooms: ResponseType<Room[]> = { ...someRooms, fromBinary: (bytes) => reader.readAll(bytes) };
+  const administer = <T>(room: string, request: TwirpCall<T>) => call({ roomAdmin: true, room }, request);
   return {
-    listRooms: async (headers, names) => {
+    listRooms: async (names) => {
       const body = new ListRoomsRequest({ names: [...names] }).toBinary();
       const type = names.length === 0 ? allRooms : someRooms;
-      return await call(headers, { method: 'RoomService/ListRooms', body, type });
+      return await call({ roomList: true }, { method: 'RoomService/ListRooms', body, type });
     },
-    listParticipants: async (headers, room) => {
+    listParticipants: async (room) => {
       const body = new ListParticipantsRequest({ room }).toBinary();
-      return await call(headers, { method: 'RoomService/ListParticipants', body, type: PARTICIPANT_ENTRIES });
+      return await administer(room, {
+        method: 'RoomService/ListParticipants',
+        body,
+        type: PARTICIPANT_ENTRIES,
+      });
     },
-    listDispatch: async (headers, room) => {
+    listDispatch: async (room) => {
       const body = new ListAgentDispatchRequest({ room }).toBinary();
       const request = { method: 'AgentDispatchService/ListDispatch', body, type: ListAgentDispatchResponse };
-      return (await call(headers, request)).agentDispatches;
+      return (await administer(room, request)).agentDispatches;
     },
-    getParticipant: async (headers, room, identity) => {
+    getParticipant: async (room, identity) => {
       const body = new RoomParticipantIdentity({ room, identity }).toBinary();
-      return await call(headers, { method: 'RoomService/GetParticipant', body, type: ParticipantInfo });
+      return await administer(room, { method: 'RoomService/GetParticipant', body, type: ParticipantInfo });
     },
-    removeParticipant: async (headers, room, identity) => {
+    removeParticipant: async (room, identity) => {
       const body = new RoomParticipantIdentity({ room, identity }).toBinary();
       const type = RemoveParticipantResponse;
-      await call(headers, { method: 'RoomService/RemoveParticipant', body, type });
+      await administer(room, { method: 'RoomService/RemoveParticipant', body, type });
     },
     close,
   };
