@@ -228,7 +228,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
 
 /** Where each package may be imported. A package without a line may not be imported at all. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  '@bufbuild/protobuf': ['src/server/media-simulator/'],
+  '@bufbuild/protobuf': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   '@inquirer/prompts': ['src/cli/'],
   '@livekit/protocol': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   // The live transcriber joins rooms to receive audio, and `rtc rooms join` to publish it.

@@ -1,3 +1,4 @@
+import { BinaryReader } from '@bufbuild/protobuf';
 import {
   ListParticipantsResponse,
   ParticipantInfo_Kind,
@@ -193,15 +194,17 @@ const KIND = 14;
 
 const HIDDEN = 7;
 
-/** Bytes after the number of each wire type whose length is fixed: numbers, 64 bits, 32 bits. */
-const FIXED_LENGTHS: Readonly<Partial<Record<number, number>>> = { 0: 0, 1: 8, 5: 4 };
+/** Texts keep a byte order mark. */
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Returns the entries of a ListParticipantsResponse in protobuf. */
 export function readEntries(response: Uint8Array): readonly ParticipantEntry[] {
-  const bytes = Buffer.from(response.buffer, response.byteOffset, response.byteLength);
+  const reader = new BinaryReader(response, DECODER);
   const entries: ParticipantEntry[] = [];
-  for (const { field, start, end } of fieldsOf(bytes, 0, bytes.length)) {
-    if (field === PARTICIPANTS && start < end) entries.push(toEntry(bytes, start, end));
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    const bytes = field === PARTICIPANTS ? reader.bytes() : reader.skip(type);
+    if (field === PARTICIPANTS && bytes.length > 0) entries.push(toEntry(bytes));
   }
   return entries;
 }
@@ -223,57 +226,26 @@ export function entriesFromJson(text: string): readonly ParticipantEntry[] {
   );
 }
 
-function toEntry(bytes: Buffer, from: number, to: number): ParticipantEntry {
+function toEntry(bytes: Uint8Array): ParticipantEntry {
+  const reader = new BinaryReader(bytes, DECODER);
   let [sid, identity, isSystem] = ['', '', false];
-  for (const { field, start, end, value } of fieldsOf(bytes, from, to)) {
-    if (field === SID) sid = bytes.toString('utf8', start, end);
-    else if (field === IDENTITY) identity = bytes.toString('utf8', start, end);
-    else if (field === KIND) isSystem ||= value === ParticipantInfo_Kind.EGRESS;
-    else if (field === PERMISSION) isSystem ||= isHidden(bytes, start, end);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field === SID) sid = reader.string();
+    else if (field === IDENTITY) identity = reader.string();
+    else if (field === KIND) isSystem = reader.int32() === ParticipantInfo_Kind.EGRESS || isSystem;
+    else if (field === PERMISSION) isSystem = isHidden(reader.bytes()) || isSystem;
+    else reader.skip(type);
   }
-  return {
-    ...{ sid, identity, isSystem },
-    read: () => toParticipant(ParticipantInfo.fromBinary(bytes.subarray(from, to))),
-  };
+  return { sid, identity, isSystem, read: () => toParticipant(ParticipantInfo.fromBinary(bytes)) };
 }
 
-function isHidden(bytes: Buffer, from: number, to: number): boolean {
-  for (const { field, value } of fieldsOf(bytes, from, to)) if (field === HIDDEN && value !== 0) return true;
+function isHidden(permission: Uint8Array): boolean {
+  const reader = new BinaryReader(permission, DECODER);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field !== HIDDEN) reader.skip(type);
+    else if (reader.bool()) return true;
+  }
   return false;
-}
-
-type Field = {
-  readonly field: number;
-  /** The value of a number, if it is small. */
-  readonly value: number;
-  /** The place of a text or of a message. */
-  readonly start: number;
-  readonly end: number;
-};
-
-/** Yields the fields of a message (https://protobuf.dev/programming-guides/encoding/). Throws for bytes that are none. */
-function* fieldsOf(bytes: Buffer, from: number, to: number): Generator<Field, void, undefined> {
-  for (let at = from; at < to; ) {
-    const tag = readNumber(bytes, at);
-    const field = tag.value >>> 3;
-    const wireType = tag.value & 7;
-    const number = wireType === 0 || wireType === 2 ? readNumber(bytes, tag.end) : { value: 0, end: tag.end };
-    const length = FIXED_LENGTHS[wireType] ?? (wireType === 2 ? number.value : undefined);
-    if (length === undefined || number.end + length > to)
-      throw new Error('the media server sent a broken list');
-    at = number.end + length;
-    yield { field, value: number.value, start: number.end, end: at };
-  }
-}
-
-/** Reads a varint; what does not fit into 53 bits is only skipped. */
-function readNumber(bytes: Buffer, at: number): { readonly value: number; readonly end: number } {
-  let value = 0;
-  for (let index = 0; index < 10; index += 1) {
-    const byte = bytes[at + index];
-    if (byte === undefined) break;
-    value += (byte & 0x7f) * 2 ** (7 * index);
-    if (byte < 0x80) return { value, end: at + index + 1 };
-  }
-  throw new Error('the media server sent a broken list');
 }
