@@ -91,6 +91,8 @@ function makeKey(dataDir: string, path: string): string {
 
 const VERSION = 'v2';
 
+const CIPHER = 'aes-256-gcm';
+
 const NONCE_BYTES = 12;
 
 const TAG_BYTES = 16;
@@ -130,14 +132,7 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
       if (key !== undefined) current = { id, key };
     },
     seal: (secret, boundTo) => {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', current.key, nonce).setAAD(Buffer.from(boundTo));
-      const sealed = Buffer.concat([
-        nonce,
-        cipher.update(secret, 'utf8'),
-        cipher.final(),
-        cipher.getAuthTag(),
-      ]);
+      const sealed = encryptBytes(current.key, Buffer.from(secret), boundTo);
       return `${VERSION}.${current.id}.${sealed.toString('base64url')}`;
     },
     isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${current.id}.`),
@@ -152,16 +147,25 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
 
 function decrypt(key: KeyObject, sealed: Buffer, boundTo: string): string {
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
-      authTagLength: TAG_BYTES,
-    });
-    decipher.setAAD(Buffer.from(boundTo)).setAuthTag(sealed.subarray(-TAG_BYTES));
-    return (
-      decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-    );
+    return decryptBytes(key, sealed, boundTo).toString();
   } catch {
     throw cannotOpen();
   }
+}
+
+/** AES-256-GCM with `boundTo` as associated data: nonce, ciphertext and tag. */
+export function encryptBytes(key: Buffer | KeyObject, bytes: Buffer, boundTo: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(boundTo));
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws unless the bytes were encrypted with this key and the same `boundTo`. */
+export function decryptBytes(key: Buffer | KeyObject, sealed: Buffer, boundTo: string): Buffer {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(boundTo)).setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
 /** Identifies a key without revealing it. */

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
+import { decryptBytes, ENCRYPTION_KEY_BYTES, encryptBytes } from '../../platform/secrets/encryption-keys.ts';
 import { SAMPLE_RATE } from '../engines/speech.ts';
 
 /** One encrypted second of a turn, or less at its end. */
@@ -19,11 +20,6 @@ export interface SoundBox {
   open(parts: readonly SealedSound[], place: SoundPlace): Float32Array;
 }
 
-const CIPHER = 'aes-256-gcm';
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const KEY_BYTES = 32;
-
 /**
  * Encrypts the audio of a turn in parts of a second, each with a nonce of its own: base64 of nonce, ciphertext (16 bit,
  * little endian, 16 kHz) and tag. Recording, track, time and number of the part are associated data: a part that was moved
@@ -40,14 +36,14 @@ export function createSoundBox(encryptionKeys: readonly [Buffer, ...Buffer[]]): 
       splitSeconds(samples).map((second, part) => ({
         keyId,
         part,
-        sealed: encrypt(current, toBytes(second), associatedData(place, part)),
+        sealed: encryptBytes(current, toBytes(second), describePlace(place, part)).toString('base64'),
       })),
     canOpen: (id) => byId.has(id),
     open: (parts, place) => {
       const opened = parts.map(({ keyId: id, sealed }, part) => {
         const key = byId.get(id);
         if (key === undefined) throw new Error('the key with which the sound was sealed is not configured');
-        return decrypt(key, sealed, associatedData(place, part));
+        return decryptBytes(key, Buffer.from(sealed, 'base64'), describePlace(place, part));
       });
       return toSamples(Buffer.concat(opened));
     },
@@ -55,7 +51,7 @@ export function createSoundBox(encryptionKeys: readonly [Buffer, ...Buffer[]]): 
 }
 
 function deriveKey(key: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', 'rtc-service kept sound', KEY_BYTES));
+  return Buffer.from(hkdfSync('sha256', key, '', 'rtc-service kept sound', ENCRYPTION_KEY_BYTES));
 }
 
 /** Identifies a key without revealing it. */
@@ -63,21 +59,8 @@ function hashKey(key: Buffer): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 8);
 }
 
-function associatedData({ recordingId, trackId, startedAt }: SoundPlace, part: number): Buffer {
-  return Buffer.from(JSON.stringify([recordingId, trackId, startedAt, part]));
-}
-
-function encrypt(key: Buffer, bytes: Buffer, data: Buffer): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(data);
-  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
-}
-
-function decrypt(key: Buffer, sealed: string, data: Buffer): Buffer {
-  const bytes = Buffer.from(sealed, 'base64');
-  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES)).setAAD(data);
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+function describePlace({ recordingId, trackId, startedAt }: SoundPlace, part: number): string {
+  return JSON.stringify([recordingId, trackId, startedAt, part]);
 }
 
 function splitSeconds(samples: Float32Array): readonly Float32Array[] {
