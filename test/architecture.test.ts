@@ -213,7 +213,7 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
   ['src/server/metrics/', ['src/server/platform/', 'src/contract/']],
   ['src/server/fiscal-api/', ['src/server/platform/', 'src/contract/', 'src/fiscal/index.ts']],
   // A participant without a browser, for `rtc rooms join`.
-  ['src/server/room-client/', ['src/contract/']],
+  ['src/server/room-client/', ['src/server/platform/byte-reader.ts', 'src/contract/']],
   // The embedded media server imports nothing else of the service.
   ['src/server/media-simulator/', ['src/server/platform/storage/make-folder.ts']],
   // `rtc dev` starts a media server and a database for the service.

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { ByteReader } from '../platform/byte-reader.ts';
 import {
   badMedia,
   frameLength,
@@ -12,7 +13,7 @@ import {
   RoomClientError,
   type Sound,
 } from './media.ts';
-import { ByteReader, type RawFormat, readWav, readWavOrRaw } from './wav.ts';
+import { type RawFormat, readWav, readWavOrRaw } from './wav.ts';
 
 export type Publication =
   | { readonly kind: 'test-pattern'; readonly parts: readonly ('audio' | 'video')[] }

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HintedError } from '../../../contract/hint.ts';
+import { ByteReader } from '../../platform/byte-reader.ts';
 
 /*
  * Unpacks a .tar.bz2 archive of a model. bzip2 decompresses, or Python without bzip2. This code writes the entries: only
@@ -156,6 +157,9 @@ type TarEntry = {
 
 const BLOCK = 512;
 
+/** Bytes that are read at once. */
+const PIECE = 65_536;
+
 /** Maximum metadata entry. No archive of a model has a larger one. */
 const MAX_METADATA_BYTES = 1024 * 1024;
 
@@ -164,15 +168,15 @@ async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEn
   const reader = new ByteReader(source);
   let longName: string | undefined;
   for (;;) {
-    const header = await reader.read(BLOCK);
-    if (header.every((byte) => byte === 0)) return await reader.drain();
+    const header = await readExactly(reader, BLOCK);
+    if (header.every((byte) => byte === 0)) break;
     requireChecksum(header);
     const size = parseOctal(header.subarray(124, 136));
     const type = String.fromCharCode(header[156] ?? 0);
     const padding = (BLOCK - (size % BLOCK)) % BLOCK;
     if (type === 'L' || type === 'x' || type === 'g') {
       if (size > MAX_METADATA_BYTES) throw new Error('The archive is damaged: an entry has no valid header.');
-      const text = (await reader.read(size)).toString('utf8');
+      const text = (await readExactly(reader, size)).toString('utf8');
       await reader.skip(padding);
       if (type === 'L') longName = text.replace(/\0.*$/s, '');
       if (type === 'x') longName = paxPath(text) ?? longName;
@@ -183,11 +187,13 @@ async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEn
     longName = undefined;
     await reader.skip(rest.bytes + padding);
   }
+  // The bytes after the end of the archive are read, so that its writer can end.
+  while ((await reader.read(PIECE)).length > 0);
 }
 
 async function* contentOf(reader: ByteReader, rest: { bytes: number }): AsyncGenerator<Uint8Array> {
   while (rest.bytes > 0) {
-    const chunk = await reader.readSome(rest.bytes);
+    const chunk = await readExactly(reader, Math.min(rest.bytes, PIECE));
     rest.bytes -= chunk.length;
     yield chunk;
   }
@@ -226,42 +232,8 @@ function paxPath(text: string): string | undefined {
   return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1];
 }
 
-class ByteReader {
-  readonly #source: AsyncIterator<Uint8Array>;
-  #buffer: Buffer = Buffer.alloc(0);
-
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#source = source[Symbol.asyncIterator]();
-  }
-
-  async read(bytes: number): Promise<Buffer> {
-    const parts: Buffer[] = [];
-    for (let missing = bytes; missing > 0; ) {
-      const part = await this.readSome(missing);
-      parts.push(part);
-      missing -= part.length;
-    }
-    return Buffer.concat(parts);
-  }
-
-  /** Returns at least one byte and `limit` at most. */
-  async readSome(limit: number): Promise<Buffer> {
-    while (this.#buffer.length === 0) {
-      const next = await this.#source.next();
-      if (next.done === true) throw new Error('The archive is cut off.');
-      this.#buffer = Buffer.from(next.value);
-    }
-    const part = this.#buffer.subarray(0, limit);
-    this.#buffer = this.#buffer.subarray(part.length);
-    return part;
-  }
-
-  /** Reads the bytes after the end of the archive, so that its writer can end. */
-  async drain(): Promise<void> {
-    while ((await this.#source.next()).done !== true);
-  }
-
-  async skip(bytes: number): Promise<void> {
-    for (let left = bytes; left > 0; ) left -= (await this.readSome(left)).length;
-  }
+async function readExactly(reader: ByteReader, bytes: number): Promise<Buffer> {
+  const read = await reader.read(bytes);
+  if (read.length < bytes) throw new Error('The archive is cut off.');
+  return read;
 }
