@@ -58,17 +58,14 @@ export async function giveUpStart(
  * not.
  */
 const MAY_START_MS = 120_000;
-/** Starts without a stored end, from an earlier version of the service, are checked for this long. */
-const REMEMBERED_FOR_MS = 24 * 3_600_000;
 
 /**
  * Stops every egress that began after its start was given up. A start is checked until no egress of it can begin any more
  * and none runs, however long that takes: a stop may be lost, and the service may have been down.
  */
 export async function stopLateStarts(deps: AbandonedStartDeps): Promise<void> {
-  const since = deps.clock.now() - REMEMBERED_FOR_MS;
   for (const recording of await deps.store.recordings.list({ status: 'failed', limit: LIMIT })) {
-    if (!isLateStartPossible(recording) || recording.createdAt < since) continue;
+    if (!isLateStartPossible(recording)) continue;
     const givenUpAt = recording.stoppedAt ?? recording.createdAt;
     const isTooLate = hasPassed(MAY_START_MS, { since: givenUpAt, now: deps.clock.now() });
     const created = await stopCreatedEgress(deps, recording);
