@@ -1,20 +1,14 @@
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { BucketSettings } from '../../platform/livekit/media-server.ts';
 import { type KeyHolder, missingFile, readErrorCode, toServiceError, unavailable } from './bucket-errors.ts';
 import type { FileLocation, RecordingFiles } from './recording-files.ts';
 
-export type ObjectStorage = {
-  readonly region: string;
-  /** Without both keys they are found as by AWS' tools. */
-  readonly accessKey?: string | undefined;
-  readonly secretKey?: string | undefined;
-  /** Goes with temporary keys. */
-  readonly sessionToken?: string | undefined;
-  readonly endpoint: string | undefined;
+/** Without both keys they are found as by AWS' tools. */
+export type ObjectStorage = Omit<BucketSettings, 'bucket'> & {
   /** The endpoint that receivers of pre-signed URLs use. */
   readonly publicEndpoint: string | undefined;
-  readonly forcePathStyle: boolean;
 };
 
 export type BucketFilesDeps = {
