@@ -18,6 +18,7 @@ import {
 import { type Clock, type IdGenerator, toInstant } from '../platform/clock.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
 import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
+import { refusedField } from '../platform/http/refusals.ts';
 import {
   type Caller,
   chooseRenamed,
@@ -171,10 +172,7 @@ async function createKey(deps: KeyDeps, { name, scopes, rooms, limits, ttl }: Ke
 function refuseUncountable(rooms: KeyCreate['rooms'], limits: KeyCreate['limits']): void {
   const kind = ROOM_LIMITS.find((one) => limits?.[one] !== undefined);
   if (rooms !== undefined || kind === undefined) return;
-  const detail = 'needs #/rooms, because it counts what is in them';
-  throw new ServiceError('invalid-request', `#/limits/${kind} ${detail}.`, {
-    errors: [{ pointer: `#/limits/${kind}`, detail }],
-  });
+  throw refusedField(`#/limits/${kind}`, 'needs #/rooms, because it counts what is in them');
 }
 
 const readKeys = pageReader('keys');

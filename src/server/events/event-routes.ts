@@ -1,4 +1,3 @@
-import { ServiceError } from '../../contract/errors.ts';
 import {
   ALL_EVENTS,
   EVENT_NAMES,
@@ -7,6 +6,7 @@ import {
   isEventName,
 } from '../../contract/event-names.ts';
 import { type EventList, EventListQuery, EventListSchema } from '../../contract/events.ts';
+import { refusedParameter } from '../platform/http/refusals.ts';
 import { chooseRenamed, defineRoute, type Route } from '../platform/http/route.ts';
 import { createEventLister, type ListEventsDeps } from './list-events.ts';
 
@@ -71,10 +71,7 @@ function parseTypes(text: string): readonly EventType[] | undefined {
   const names = text.split(',');
   const unknown = names.find((name) => !isEventName(name));
   if (unknown !== undefined) {
-    const detail = `must be event names separated by commas: ${EVENT_NAMES.join(', ')}`;
-    throw new ServiceError('invalid-request', `Parameter types ${detail}.`, {
-      errors: [{ parameter: 'types', detail }],
-    });
+    throw refusedParameter('types', `must be event names separated by commas: ${EVENT_NAMES.join(', ')}`);
   }
   if (names.includes(ALL_EVENTS)) return undefined;
   return names.flatMap((name) => findEventType(name) ?? []);

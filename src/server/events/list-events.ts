@@ -3,7 +3,8 @@ import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event
 import type { Event, EventList, EventOrder } from '../../contract/events.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorCodec, refusedCursor } from '../platform/http/read-page.ts';
+import { cursorCodec } from '../platform/http/read-page.ts';
+import { refusedParameter } from '../platform/http/refusals.ts';
 import { type ChangeFeed, type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
@@ -160,7 +161,8 @@ async function findStart({ lastPosition }: SharedDeps, cursor: string | undefine
  */
 async function refuseBeyond(lastPosition: LastPosition, start: number): Promise<void> {
   if (start <= (await lastPosition.read())) return;
-  throw refusedCursor(
+  throw refusedParameter(
+    'cursor',
     'is beyond the last event: the store is another one than it comes from; begin again by since',
   );
 }

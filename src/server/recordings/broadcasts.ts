@@ -8,9 +8,10 @@ import {
   type BroadcastStatus,
   MAX_STREAM_URLS,
 } from '../../contract/broadcasts.ts';
-import { type FieldError, ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { toInstant } from '../platform/clock.ts';
 import { type OfRooms, pageReader } from '../platform/http/read-page.ts';
+import { refusedField } from '../platform/http/refusals.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import { fingerprintStreamUrl, maskStreamUrl } from '../platform/livekit/stream-urls.ts';
 import type { SecretBox } from '../platform/secrets/encryption-keys.ts';
@@ -53,10 +54,10 @@ export async function startBroadcast(
   settings: BroadcastSettings,
 ): Promise<BroadcastStart> {
   const { urls = [], hls: wanted, layout, preset } = settings;
-  if (urls.length === 0 && wanted === undefined) throw invalid('#', 'needs urls, hls or both');
+  if (urls.length === 0 && wanted === undefined) throw refusedField('#', 'needs urls, hls or both');
   const hls = wanted === undefined ? null : { ...DEFAULT_HLS, ...wanted };
   if (hls !== null && hls.playlist === hls.livePlaylist)
-    throw invalid('#/hls/livePlaylist', 'must not be the same as playlist');
+    throw refusedField('#/hls/livePlaylist', 'must not be the same as playlist');
   refuseIndistinct(urls, { known: [], pointer: '#/urls' });
   await checkHosts(deps, urls, '#/urls');
   const { bucket, directory, pathTemplate } = deps.recordings;
@@ -184,7 +185,7 @@ function findStream(
     (stream) => stream.id === text || (isUrl && openUrl(deps, broadcast, stream) === text),
   );
   if (found !== undefined) return found;
-  throw invalid(`#/remove/${index}`, 'is no urlId, and no URL, that this broadcast goes to');
+  throw refusedField(`#/remove/${index}`, 'is no urlId, and no URL, that this broadcast goes to');
 }
 
 function openUrl({ secretBox }: BroadcastDeps, broadcast: Recording, { sealed }: Stream): string {
@@ -205,11 +206,14 @@ function refuseImpossible(
       },
     );
   if (kept.length + add.length > MAX_STREAM_URLS)
-    throw invalid('#/add', `would lead to more than ${MAX_STREAM_URLS} URLs at once`);
+    throw refusedField('#/add', `would lead to more than ${MAX_STREAM_URLS} URLs at once`);
   const isSrt = streams.some(({ url }) => url.startsWith('srt:'));
   const other = add.findIndex((url) => url.startsWith('srt:') !== isSrt);
   if (other >= 0)
-    throw invalid(`#/add/${other}`, `must be ${isSrt ? 'srt' : 'rtmp or rtmps'}, like the URLs of the start`);
+    throw refusedField(
+      `#/add/${other}`,
+      `must be ${isSrt ? 'srt' : 'rtmp or rtmps'}, like the URLs of the start`,
+    );
   if (kept.length + add.length === 0 && hls === null)
     throw new ServiceError('conflict', 'Without its last URL the broadcast would go nowhere.', {
       hint: { text: 'stop it instead' },
@@ -225,13 +229,13 @@ function refuseIndistinct(
   for (const [index, url] of urls.entries()) {
     const fingerprint = fingerprintStreamUrl(url);
     if (seen.has(fingerprint))
-      throw invalid(
+      throw refusedField(
         `${pointer}/${index}`,
         'cannot be told from another URL: both have the same place, and keys that begin and end alike',
       );
     seen.add(fingerprint);
     if (url.startsWith('srt:') !== (urls[0] ?? '').startsWith('srt:'))
-      throw invalid(
+      throw refusedField(
         `${pointer}/${index}`,
         'must have the protocol of the first: the recorder sends either SRT or RTMP',
       );
@@ -262,7 +266,7 @@ async function checkHosts(
   if (broadcastGuard === undefined) return;
   const checks = urls.map(async (url, index) => {
     const reason = await findReason(broadcastGuard, new URL(url).hostname.replace(/^\[|\]$/g, ''));
-    if (reason !== undefined) throw invalid(`${pointer}/${index}`, reason);
+    if (reason !== undefined) throw refusedField(`${pointer}/${index}`, reason);
   });
   await Promise.all(checks);
 }
@@ -276,13 +280,6 @@ function findReason(guard: AddressGuard, host: string): Promise<string | undefin
       else
         resolve(error instanceof ForbiddenAddress ? forbidden : 'has a host whose address cannot be found');
     });
-  });
-}
-
-function invalid(pointer: string, detail: string): ServiceError {
-  const errors: FieldError[] = [{ pointer, detail }];
-  return new ServiceError('invalid-request', `${pointer === '#' ? 'The body' : pointer} ${detail}.`, {
-    errors,
   });
 }
 

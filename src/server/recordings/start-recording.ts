@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { isProbeRoom } from '../../contract/names.ts';
 import type { RecordingSettings, RecordingStart } from '../../contract/recordings.ts';
 import type { IdGenerator } from '../platform/clock.ts';
+import { refusedField } from '../platform/http/refusals.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import type { BucketSettings, Egress, RoomCompositeRequest } from '../platform/livekit/media-server.ts';
 import { getRoom, roomNotFound } from '../rooms/rooms.ts';
@@ -140,10 +141,7 @@ export async function startInRoom(deps: RecordingDeps, room: string, wanted: Egr
 function refuseWithoutEffect({ audioOnly, layout, preset }: RecordingSettings): void {
   const name = layout === undefined ? 'preset' : 'layout';
   if (audioOnly !== true || (layout ?? preset) === undefined) return;
-  const detail = 'has no effect with audioOnly: leave it out';
-  throw new ServiceError('invalid-request', `#/${name} ${detail}.`, {
-    errors: [{ pointer: `#/${name}`, detail }],
-  });
+  throw refusedField(`#/${name}`, 'has no effect with audioOnly: leave it out');
 }
 
 type Claim = { readonly room: string; readonly roomSid: string; readonly wanted: EgressStart };

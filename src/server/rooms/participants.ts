@@ -12,6 +12,7 @@ import {
   type RoomMuted,
 } from '../../contract/participants.ts';
 import { cursorCodec, readPage } from '../platform/http/read-page.ts';
+import { refusedField } from '../platform/http/refusals.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import {
   findParticipant,
@@ -155,7 +156,8 @@ const OWN_PREFIX = 'rtc.';
 
 function refuseOwnAttributes(attributes: ParticipantPatch['attributes']): void {
   const own = Object.keys(attributes ?? {}).filter((name) => name.startsWith(OWN_PREFIX));
-  if (own.length > 0) throw attributesError(`must not set ${own.join(', ')}: change the role instead`);
+  if (own.length > 0)
+    throw refusedField('#/attributes', `must not set ${own.join(', ')}: change the role instead`);
 }
 
 /** Returns the changed attributes, with an empty text for those that are removed. */
@@ -175,15 +177,10 @@ function changedAttributes(
     0,
   );
   if (bytes <= MAX_ATTRIBUTES_BYTES) return changed;
-  throw attributesError(
+  throw refusedField(
+    '#/attributes',
     `would make ${bytes} bytes of attributes; at most ${MAX_ATTRIBUTES_BYTES} are possible`,
   );
-}
-
-function attributesError(detail: string): ServiceError {
-  return new ServiceError('invalid-request', `#/attributes ${detail}.`, {
-    errors: [{ pointer: '#/attributes', detail }],
-  });
 }
 
 /** LiveKit replaces all permissions at once, so permissions that no role decides are sent unchanged. */
@@ -367,9 +364,7 @@ export function metadataText(metadata: Readonly<Record<string, unknown>>): strin
   if (text !== undefined && Buffer.byteLength(text) <= MAX_METADATA_BYTES) return text;
   const detail =
     text === undefined ? 'is nested too deeply' : `must be at most ${MAX_METADATA_BYTES} bytes as JSON`;
-  throw new ServiceError('invalid-request', `#/metadata ${detail}.`, {
-    errors: [{ pointer: '#/metadata', detail }],
-  });
+  throw refusedField('#/metadata', detail);
 }
 
 /**

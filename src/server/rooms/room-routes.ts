@@ -18,6 +18,7 @@ import {
   RoomSchema,
 } from '../../contract/rooms.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
+import { refusedField } from '../platform/http/refusals.ts';
 import {
   defineRoute,
   MEDIA_ERRORS,
@@ -257,7 +258,8 @@ async function sendData(deps: ParticipantDeps, room: string, message: RoomData):
   const { kind = 'reliable', topic, destinationIdentities } = message;
   const data = toBytes(message);
   const limit = kind === 'lossy' ? MAX_LOSSY_DATA_BYTES : MAX_RELIABLE_DATA_BYTES;
-  if (data.length > limit) throw dataError(`is ${data.length} bytes; at most ${limit} can be sent ${kind}`);
+  if (data.length > limit)
+    throw refusedField('#/data', `is ${data.length} bytes; at most ${limit} can be sent ${kind}`);
   // The media server responds for an unknown room only after 3 s.
   const present = (await listPresent(deps, room)).map(({ identity }) => identity);
   if (destinationIdentities === undefined) {
@@ -282,12 +284,6 @@ function toBytes({ data, encoding }: RoomData): Buffer {
   if (encoding !== 'base64') return Buffer.from(data);
   const bytes = Buffer.from(data, 'base64');
   // Buffer ignores characters that are not base64.
-  if (bytes.toString('base64') !== data) throw dataError('must be base64 with padding');
+  if (bytes.toString('base64') !== data) throw refusedField('#/data', 'must be base64 with padding');
   return bytes;
-}
-
-function dataError(detail: string): ServiceError {
-  return new ServiceError('invalid-request', `#/data ${detail}.`, {
-    errors: [{ pointer: '#/data', detail }],
-  });
 }

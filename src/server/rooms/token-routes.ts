@@ -1,6 +1,5 @@
 import { ROLES } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Hint } from '../../contract/hint.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
 import { MAX_RELIABLE_DATA_BYTES } from '../../contract/rooms.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
@@ -9,6 +8,7 @@ import { MOST_WAITING } from '../../contract/waiting.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { exactMember } from '../platform/http/bodies/read-body.ts';
 import type { KeyLimits } from '../platform/http/limits/key-limits.ts';
+import { refusedField } from '../platform/http/refusals.ts';
 import { type Caller, defineRoute, type Route, requireRoom } from '../platform/http/route.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { TokenSigner } from '../platform/livekit/token-signer.ts';
@@ -162,7 +162,7 @@ export async function requireOpenRoom(deps: OpenRoomDeps, room: string): Promise
 function toPerson(deps: IssueTokenDeps, request: TokenRequest, caller: Caller | undefined): TokenPerson {
   const { roomId: room, userId: identity, name, role, metadata, canPublishSources } = request;
   if (canPublishSources !== undefined && !ROLE_GRANTS[role].grants.canPublish)
-    throw fieldError('#/canPublishSources', `must be left out: a ${role} does not publish`);
+    throw refusedField('#/canPublishSources', `must be left out: a ${role} does not publish`);
   return {
     room,
     identity,
@@ -234,7 +234,7 @@ async function issueWaitingToken(deps: IssueTokenDeps, person: TokenPerson, room
   const { clock, ids, tokenSigner, mediaUrl } = deps;
   const id = `wt_${ids.next()}`;
   if (buildAdmission(deps, person, { ...room, admission: id }).data.length > MAX_RELIABLE_DATA_BYTES)
-    throw fieldError(
+    throw refusedField(
       '#/metadata',
       'is too long for somebody who waits: the token must fit into 15 KiB of data',
     );
@@ -284,16 +284,9 @@ function readLastSecond(plan: PlanSettings | undefined): number {
 function lifetime({ tokenTtlSeconds, maxTokenTtlSeconds }: IssueTokenDeps, { ttl }: TokenRequest): number {
   if (ttl === undefined) return tokenTtlSeconds;
   if (ttl > maxTokenTtlSeconds) {
-    throw fieldError('#/ttl', `must be at most ${maxTokenTtlSeconds}`, {
+    throw refusedField('#/ttl', `must be at most ${maxTokenTtlSeconds}`, {
       text: 'ask for less, or raise MAX_TOKEN_TTL of the service',
     });
   }
   return ttl;
-}
-
-function fieldError(pointer: string, detail: string, hint?: Hint): ServiceError {
-  return new ServiceError('invalid-request', `${pointer} ${detail}.`, {
-    errors: [{ pointer, detail }],
-    ...(hint === undefined ? {} : { hint }),
-  });
 }

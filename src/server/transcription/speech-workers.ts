@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import { refusedField } from '../platform/http/refusals.ts';
 import { startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
 import { describeModel, suggestModel } from './models/catalogue.ts';
@@ -53,9 +54,7 @@ export async function requireWorker(
     suggested === undefined
       ? missing
       : `${missing}; a model for it: rtc stt install ${describeModel(suggested)}`;
-  throw new ServiceError('invalid-request', `#/language ${detail}.`, {
-    errors: [{ pointer: '#/language', detail }],
-  });
+  throw refusedField('#/language', detail);
 }
 
 /** Regions and scripts of a language share a model: `en` and `en-US` serve `en-GB`. */

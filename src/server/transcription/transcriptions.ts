@@ -20,8 +20,8 @@ import {
   type OfRooms,
   pageReader,
   readPage as readListPage,
-  refusedCursor,
 } from '../platform/http/read-page.ts';
+import { refusedField, refusedParameter } from '../platform/http/refusals.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { AUTO } from './engines/speech.ts';
@@ -128,7 +128,7 @@ export async function getTranscription(
 }
 
 function requireSame(ofCursor: string, id: string): void {
-  if (ofCursor !== id) throw refusedCursor('must be a nextCursor of this transcription');
+  if (ofCursor !== id) throw refusedParameter('cursor', 'must be a nextCursor of this transcription');
 }
 
 /** Reads segments step by step until there are enough or no more. Between the steps other requests have their turn. */
@@ -342,10 +342,7 @@ async function updateSpeakers(
   const changed = await store.transcriptions.updateSpeakers(id, participants);
   if (changed === undefined) throw transcriptionNotFound(id);
   if (Object.keys(changed.speakers).length <= MAX_SPEAKERS) return;
-  const detail = `would make the map larger than ${MAX_SPEAKERS} names`;
-  throw new ServiceError('invalid-request', `#/participants ${detail}.`, {
-    errors: [{ pointer: '#/participants', detail }],
-  });
+  throw refusedField('#/participants', `would make the map larger than ${MAX_SPEAKERS} names`);
 }
 
 /**

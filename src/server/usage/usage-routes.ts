@@ -1,5 +1,4 @@
 import type { UsageGroup } from '../../contract/choices.ts';
-import { ServiceError } from '../../contract/errors.ts';
 import type { RoomPrefixes } from '../../contract/keys.ts';
 import {
   MAX_USAGE_DAYS,
@@ -12,6 +11,7 @@ import {
 import { csvRow, withoutFormula } from '../../people/csv-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorCodec, type OfRooms, readPage } from '../platform/http/read-page.ts';
+import { refusedParameter } from '../platform/http/refusals.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import type { UsageSettler } from './settle-usage.ts';
 import { DAY_MS, startOfDay } from './spans.ts';
@@ -80,7 +80,8 @@ async function readUsage(
     { cursor, limit },
     {
       read: ({ after, limit: wanted }) => {
-        if (after !== undefined && after[0] !== by) throw otherCursor();
+        if (after !== undefined && after[0] !== by)
+          throw refusedParameter('cursor', 'must be a nextCursor of the same `by`');
         return store.usage.list({ ...range, by, after: after?.[1], limit: wanted });
       },
       locate: ({ group }) => [by, group] as const,
@@ -109,12 +110,6 @@ export async function countMonth(
   return (total?.participant ?? 0) / 60_000;
 }
 
-function otherCursor(): ServiceError {
-  return new ServiceError('invalid-request', 'Parameter cursor must be a nextCursor of the same `by`.', {
-    errors: [{ parameter: 'cursor', detail: 'must be a nextCursor of the same `by`' }],
-  });
-}
-
 function readRange({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: number) {
   const today = startOfDay(now);
   const month = new Date(today);
@@ -122,16 +117,10 @@ function readRange({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: number) {
     from: from === undefined ? month.setUTCDate(1) : Date.parse(from),
     to: to === undefined ? today + DAY_MS : Date.parse(to),
   };
-  if (range.from >= range.to) throw rangeError('to', 'must be after `from`');
+  if (range.from >= range.to) throw refusedParameter('to', 'must be after `from`');
   if (range.to - range.from > MAX_USAGE_DAYS * DAY_MS)
-    throw rangeError('from', `must be at most ${MAX_USAGE_DAYS} days before \`to\``);
+    throw refusedParameter('from', `must be at most ${MAX_USAGE_DAYS} days before \`to\``);
   return range;
-}
-
-function rangeError(parameter: string, detail: string): ServiceError {
-  return new ServiceError('invalid-request', `Parameter ${parameter} ${detail}.`, {
-    errors: [{ parameter, detail }],
-  });
 }
 
 /** Returns the total of the groups, as the store does: none without groups. */

@@ -17,6 +17,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { WebhookParams } from '../../contract/webhooks.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
+import { refusedParameter } from '../platform/http/refusals.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -113,10 +114,7 @@ async function readStats(
   const until = asked.until === undefined ? clock.now() + 1 : Date.parse(asked.until);
   const since = asked.since === undefined ? until - DAY_MS : Date.parse(asked.since);
   if (since >= until || until - since > LONGEST_MS) {
-    const detail = 'must be before until, by at most 400 days';
-    throw new ServiceError('invalid-request', `Parameter since ${detail}.`, {
-      errors: [{ parameter: 'since', detail }],
-    });
+    throw refusedParameter('since', 'must be before until, by at most 400 days');
   }
   const partMs = Math.ceil((until - since) / PARTS);
   const period = { webhookId, since, until, partMs, limit: MOST_COUNTED };

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../../contract/errors.ts';
 import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { parseJson } from '../../../contract/unknown-value.ts';
+import { refusedParameter } from './refusals.ts';
 
 /** Position of a row in a list that is ordered by creation time and id. */
 type Position = { readonly createdAt: number; readonly id: string };
@@ -85,16 +85,10 @@ export function cursorCodec<const Kinds extends readonly Kind[]>(
     accepts: (cursor) => read(cursor) !== undefined,
     decode: (cursor) => {
       const parts = read(cursor);
-      if (parts === undefined) throw refusedCursor('must be a nextCursor of this list');
+      if (parts === undefined) throw refusedParameter('cursor', 'must be a nextCursor of this list');
       return parts;
     },
   };
-}
-
-export function refusedCursor(detail: string): ServiceError {
-  return new ServiceError('invalid-request', `Parameter cursor ${detail}.`, {
-    errors: [{ parameter: 'cursor', detail }],
-  });
 }
 
 function isOfKind(part: unknown, kind: Kind | undefined): boolean {

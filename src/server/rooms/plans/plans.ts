@@ -13,6 +13,7 @@ import type { RoomCreate } from '../../../contract/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type KeyLimits, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
 import { cursorCodec, type OfRooms, readPage } from '../../platform/http/read-page.ts';
+import { refusedField } from '../../platform/http/refusals.ts';
 import { type Caller, requireRoom, requireScope } from '../../platform/http/route.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { openRowCache, type RowCache } from '../../platform/storage/row-cache.ts';
@@ -152,15 +153,15 @@ export function pickPlan(request: RoomCreate): PlanSettings | undefined {
 export function checkPlan<P extends PlanSettings>(plan: P): P {
   const { opensAt, closesAt } = plan;
   if (opensAt !== undefined && closesAt !== undefined && Date.parse(closesAt) <= Date.parse(opensAt))
-    throw fieldError('#/closesAt', 'must be later than opensAt');
+    throw refusedField('#/closesAt', 'must be later than opensAt');
   const { audioOnly, layout, preset } = plan.record ?? {};
   if (audioOnly === true && (layout ?? preset) !== undefined)
-    throw fieldError(
+    throw refusedField(
       `#/record/${layout === undefined ? 'preset' : 'layout'}`,
       'has no effect with audioOnly: leave it out',
     );
   if (isLongerThan(JSON.stringify(plan), MAX_PLAN_BYTES))
-    throw fieldError(
+    throw refusedField(
       '#',
       `is larger than a plan may be, ${MAX_PLAN_BYTES} bytes: shorten vocabulary or participants`,
     );
@@ -173,10 +174,6 @@ export function requireScopesOfStarts(
   caller: Caller | undefined,
 ): void {
   if (record !== undefined || transcribe !== undefined) requireScope(['recordings'], caller);
-}
-
-function fieldError(pointer: string, detail: string): ServiceError {
-  return new ServiceError('invalid-request', `${pointer} ${detail}.`, { errors: [{ pointer, detail }] });
 }
 
 export type PlanDeps = {
@@ -210,9 +207,9 @@ type PlanAct = { readonly id: string; readonly caller: Caller };
 export async function putPlan(deps: PlanDeps, act: PlanAct, put: PlanPut): Promise<SavedPlan> {
   const { room, prefix, ...settings } = put;
   if (room !== undefined && prefix !== undefined)
-    throw fieldError('#/prefix', 'must be left out with room: a plan is for a room or for a prefix');
+    throw refusedField('#/prefix', 'must be left out with room: a plan is for a room or for a prefix');
   if (room === undefined && prefix === undefined)
-    throw fieldError('#/prefix', 'is required, or room: a plan is for a room or for a prefix');
+    throw refusedField('#/prefix', 'is required, or room: a plan is for a room or for a prefix');
   requireRoom(act.caller, room ?? prefix ?? '');
   requireScopesOfStarts(settings, act.caller);
   checkPlan(settings);
