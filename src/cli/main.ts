@@ -165,7 +165,7 @@ async function runInvocation(
     const input = await readInput(opened.context, invocation);
     const fields = typeof command.fields === 'function' ? command.fields(input) : (command.fields ?? []);
     if (fields !== 'of-response') checkFields(json, fields);
-    const isStream = command.isStream?.(input) === true;
+    const isStream = command.isStream(input);
     const watch = isStream ? await watchReader(io) : undefined;
     try {
       const result = await command.run(opened.context, input);

@@ -4,7 +4,7 @@ import { EXIT, EXIT_CODE_OF_ERROR, type ExitCode, usageError } from '../errors/c
 import { startError } from '../errors/start-error.ts';
 import { YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
-import { argument, type Command, defineCommand, option } from '../framework/parameters.ts';
+import { argument, defineCommand, ofNoun, option } from '../framework/parameters.ts';
 import { confirmOrRefuse } from '../framework/prompts.ts';
 import type { Backup, MigratedTable, Reencryption, Restoration, ServiceAdmin } from '../terminal/io.ts';
 import { type Column, list, record } from '../terminal/result.ts';
@@ -21,7 +21,6 @@ const BACKUP_COLUMNS: readonly Column<Backup>[] = [
 ];
 
 const backup = defineCommand({
-  noun: 'admin',
   verb: 'backup',
   summary: 'Back up the database of the service on this machine',
   description:
@@ -29,7 +28,6 @@ const backup = defineCommand({
   needs: 'nothing',
   fields: BACKUP_FIELDS,
   arguments: { folder: argument('folder to create', { completes: 'files' }) },
-  options: {},
   examples: [
     { line: 'rtc admin backup /backups/rtc-monday', does: 'The database in .rtc' },
     {
@@ -64,7 +62,6 @@ const RESTORE_COLUMNS: readonly Column<Restoration>[] = [
 ];
 
 const restore = defineCommand({
-  noun: 'admin',
   verb: 'restore',
   summary: 'Replace the database by a backup',
   description:
@@ -110,14 +107,12 @@ const TABLE_COLUMNS: readonly Column<MigratedTable>[] = [
 ];
 
 const migrate = defineCommand({
-  noun: 'admin',
   verb: 'migrate',
   summary: 'Copy the SQLite database into PostgreSQL',
   description:
     'Stop the service and its workers first. The command refuses to run while one has the SQLite database in DATA_DIR open, and if the PostgreSQL database is not empty. It reads back and compares every row before it commits: everything is copied, or nothing. The SQLite database is not changed.',
   needs: 'nothing',
   fields: TABLE_FIELDS,
-  arguments: {},
   options: {
     to: option(
       '--to <url>',
@@ -148,14 +143,12 @@ const migrate = defineCommand({
 });
 
 const confirmClock = defineCommand({
-  noun: 'admin',
   verb: 'confirm-clock',
   summary: 'Confirm that the clock of this machine is right',
   description:
     'The service deletes nothing while the last deletion is more than a day ago, because a clock that is ahead would end every retention at once. After an outage it goes on by itself when the clock of LiveKit or of the database on another machine confirms the time; where all are on this machine, you do. Compare the clock first. While LiveKit’s clock or the database’s differs by more than five minutes, a confirmation would not help, and is refused: set the wrong clock. The service may keep running, and goes on within seconds.',
   needs: 'nothing',
   fields: ['confirmedAt'],
-  arguments: {},
   options: { yes: YES },
   examples: [{ line: 'rtc admin confirm-clock', does: 'Shows the time, and asks first' }],
   async run(context, { yes }) {
@@ -188,14 +181,12 @@ const REENCRYPTION_COLUMNS: readonly Column<Reencryption>[] = [
 ];
 
 const reencrypt = defineCommand({
-  noun: 'admin',
   verb: 'reencrypt',
   summary: 'Encrypt the stored secrets with the first ENCRYPTION_KEY',
   description:
     'The service does this by itself, a minute after all its instances have the new key in front. The command does it at once, with the settings of the service on this machine, also while the service is stopped. It refuses while a running instance has announced that it has another key in front.',
   needs: 'nothing',
   fields: REENCRYPTION_FIELDS,
-  arguments: {},
   options: { yes: YES },
   examples: [
     { line: 'rtc admin reencrypt', does: 'Asks first' },
@@ -248,4 +239,4 @@ function toExitCode(error: unknown): ExitCode {
   return found?.[1] ?? EXIT.failure;
 }
 
-export const commands: readonly Command[] = [backup, restore, migrate, confirmClock, reencrypt];
+export const commands = ofNoun('admin', [backup, restore, migrate, confirmClock, reencrypt]);

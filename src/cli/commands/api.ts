@@ -3,27 +3,16 @@ import { parseJson } from '../../contract/unknown-value.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import type { Context } from '../framework/context.ts';
 import { repeatedCursor } from '../framework/lists/read-pages.ts';
-import {
-  argument,
-  asText,
-  type Command,
-  choice,
-  defineCommand,
-  flag,
-  option,
-} from '../framework/parameters.ts';
+import { argument, asText, choice, defineCommand, flag, ofNoun, option } from '../framework/parameters.ts';
 import { nothing, type Result, text } from '../terminal/result.ts';
 
 const READING_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 const api = defineCommand({
-  noun: 'api',
-  verb: '',
   summary: 'Send any signed request',
   description:
     'Prints the body of the response. Use it for requests that have no command, and to try things out. The API reference is at the address of the service, under /docs.',
-  needs: 'service',
   fields: 'of-response',
   arguments: {
     method: argument('HTTP method', {
@@ -55,7 +44,7 @@ const api = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [api];
+export const commands = ofNoun('api', [api]);
 
 type Listing = { readonly method: string; readonly path: string; readonly isIncluded: boolean };
 

@@ -3,7 +3,7 @@ import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
 import { pathWithIds } from '../../contract/path-with-ids.ts';
 import { WATCH } from '../framework/common-options.ts';
 import { LIMIT, pagedList } from '../framework/lists/read-pages.ts';
-import { type Command, choice, defineCommand, notEmpty, option } from '../framework/parameters.ts';
+import { choice, defineCommand, notEmpty, ofNoun, option } from '../framework/parameters.ts';
 import type { Column } from '../terminal/result.ts';
 import type { Palette } from '../terminal/terminal.ts';
 import { pastMoment } from '../terminal/time.ts';
@@ -46,15 +46,11 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 ];
 
 const listAudit = defineCommand({
-  noun: 'audit',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List who changed what, newest first',
   description:
     'Lists every signed request that changed something or tried to, refused ones too; requests for tokens are not listed. Needs the root key or the scope admin.',
-  needs: 'service',
   fields: FIELDS,
-  arguments: {},
   options: {
     key: option('--key <id>', 'only requests of this API key: key_…, or root', {
       parse: notEmpty,
@@ -78,7 +74,6 @@ const listAudit = defineCommand({
     },
     { line: 'rtc audit list --since 7d --limit 10000 --json', does: 'A week, as JSON' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { room, key, since, until, request, result, limit, watch }) {
     const client = await context.client();
     const { signal, clock } = context.io;
@@ -97,4 +92,4 @@ const listAudit = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [listAudit];
+export const commands = ofNoun('audit', [listAudit]);

@@ -16,13 +16,13 @@ import type { Context } from '../framework/context.ts';
 import { LIMIT, pagedList } from '../framework/lists/read-pages.ts';
 import {
   argument,
-  type Command,
   choice,
   defineCommand,
   existing,
   flag,
   listOption,
   notEmpty,
+  ofNoun,
   option,
 } from '../framework/parameters.ts';
 import { forEachTarget, nameSucceeded } from '../framework/report-error.ts';
@@ -80,12 +80,10 @@ async function readUrls(context: Context): Promise<readonly string[]> {
 const URL_STDIN = flag('--url-stdin', 'read the URLs with their stream keys from stdin, one a line');
 
 const start = defineCommand({
-  noun: 'broadcast',
   verb: 'start',
   summary: 'Send a room to RTMP or SRT servers, write HLS, or both',
   description:
     'If the room is already being broadcast, the command succeeds and changes nothing. URLs have stream keys, so they are read from stdin and shown without them.',
-  needs: 'service',
   fields: FIELDS,
   arguments: { room: ROOM },
   options: {
@@ -136,13 +134,10 @@ const STATUS_COLUMNS: readonly Column<BroadcastStatus>[] = [
 ];
 
 const status = defineCommand({
-  noun: 'broadcast',
   verb: 'status',
   summary: 'Show where a room is broadcast to, and the state of each URL',
-  needs: 'service',
   fields: ['isBroadcasting', 'broadcast'] satisfies (keyof BroadcastStatus)[],
   arguments: { room: ROOM },
-  options: {},
   examples: [{ line: 'rtc broadcast status demo', does: 'The running broadcast, or the last one' }],
   async run(context, { room }) {
     const client = await context.client();
@@ -152,10 +147,8 @@ const status = defineCommand({
 });
 
 const update = defineCommand({
-  noun: 'broadcast',
   verb: 'update',
   summary: 'Add URLs to a running broadcast, and remove some',
-  needs: 'service',
   fields: FIELDS,
   arguments: { room: ROOM },
   options: {
@@ -185,13 +178,10 @@ const STOP_COLUMNS: readonly Column<BroadcastStop>[] = [
 ];
 
 const stop = defineCommand({
-  noun: 'broadcast',
   verb: 'stop',
   summary: 'Stop the broadcast of a room',
-  needs: 'service',
   fields: ['broadcastId', 'egressId', 'roomId', 'status', 'stoppedAt'] satisfies (keyof BroadcastStop)[],
   arguments: { room: ROOM },
-  options: {},
   examples: [{ line: 'rtc broadcast stop demo', does: 'Ends every URL and the HLS' }],
   async run(context, { room }) {
     const client = await context.client();
@@ -201,13 +191,9 @@ const stop = defineCommand({
 });
 
 const list = defineCommand({
-  noun: 'broadcast',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List broadcasts, newest first',
-  needs: 'service',
   fields: FIELDS,
-  arguments: {},
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     limit: LIMIT,
@@ -227,11 +213,8 @@ const list = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'broadcast',
   verb: 'delete',
-  aliases: ['rm'],
   summary: 'Delete a broadcast that has ended, with its HLS',
-  needs: 'service',
   arguments: { id: argument('id of the broadcast') },
   options: { yes: YES },
   examples: [{ line: 'rtc broadcast delete bc_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first' }],
@@ -249,4 +232,4 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [start, stop, status, update, list, remove];
+export const commands = ofNoun('broadcast', [start, stop, status, update, list, remove]);

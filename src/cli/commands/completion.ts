@@ -9,6 +9,7 @@ import {
   type CommandGroup,
   defineCommand,
   matchesVerb,
+  ofNoun,
   type Parameter,
   type Picked,
 } from '../framework/parameters.ts';
@@ -127,13 +128,10 @@ export const COMPLETION_SCRIPTS: Readonly<Record<string, string>> = {
 const SHELLS = Object.keys(COMPLETION_SCRIPTS);
 
 const completion = defineCommand({
-  noun: 'completion',
-  verb: '',
   summary: 'Print the tab completion script of a shell',
   description: 'It completes commands, options, choices, and the names of open rooms and of profiles.',
   needs: 'nothing',
   arguments: { shell: argument('shell', { choices: SHELLS }) },
-  options: {},
   examples: [
     { line: 'source <(rtc completion bash)', does: 'bash: put it into ~/.bashrc' },
     { line: 'source <(rtc completion zsh)', does: 'zsh: put it into ~/.zshrc, after compinit' },
@@ -148,7 +146,7 @@ const completion = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [completion];
+export const commands = ofNoun('completion', [completion]);
 
 /** The line that makes a shell's script complete the names of files. */
 const FILES = ':files';

@@ -8,14 +8,7 @@ import {
 } from '../../explain/explanation.ts';
 import { explainSubject } from '../../explain/subjects.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
-import {
-  argument,
-  type Command,
-  choice,
-  defineCommand,
-  option,
-  wholeNumber,
-} from '../framework/parameters.ts';
+import { argument, choice, defineCommand, ofNoun, option, wholeNumber } from '../framework/parameters.ts';
 import { text } from '../terminal/result.ts';
 import { escapeForTerminal, type Terminal } from '../terminal/terminal.ts';
 import { formatInstant, pastTime } from '../terminal/time.ts';
@@ -25,12 +18,9 @@ import { wrapWords } from '../terminal/wrap-text.ts';
 const SHOWN_MOMENTS = 30;
 
 const explain = defineCommand({
-  noun: 'explain',
-  verb: '',
   summary: 'Explain what happened to a room, recording, delivery or request',
   description:
     'Prints one timeline of events, deliveries, recordings and requests, the present state, and what to do next. It changes nothing. EG_… or rec_… is a recording, RM_… a session, dlv_… a delivery, and the id that an error names is a request; anything else is a room.',
-  needs: 'service',
   fields: EXPLANATION_FIELDS,
   arguments: { subject: argument('room, or id of a recording, delivery or request', { completes: 'rooms' }) },
   options: {
@@ -63,7 +53,7 @@ const explain = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [explain];
+export const commands = ofNoun('explain', [explain]);
 
 /** Recognises the kind by the form of the id. A room may have any name. */
 function findKind(subject: string): SubjectKind {

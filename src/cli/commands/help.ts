@@ -1,10 +1,8 @@
 import { ALL, TOPICS } from '../framework/help/command-help.ts';
-import { type Command, defineCommand, optionalListArgument } from '../framework/parameters.ts';
+import { defineCommand, ofNoun, optionalListArgument } from '../framework/parameters.ts';
 import { text } from '../terminal/result.ts';
 
 const help = defineCommand({
-  noun: 'help',
-  verb: '',
   summary: 'Show the help of a command or a topic',
   needs: 'nothing',
   arguments: {
@@ -12,7 +10,6 @@ const help = defineCommand({
       choices: [ALL, ...Object.keys(TOPICS)],
     }),
   },
-  options: {},
   examples: [
     { line: 'rtc help rooms create', does: 'The same as rtc rooms create --help' },
     { line: 'rtc help all', does: 'Every noun with its verbs' },
@@ -24,4 +21,4 @@ const help = defineCommand({
   run: async (context, { subject }) => text(await context.writeHelp(subject)),
 });
 
-export const commands: readonly Command[] = [help];
+export const commands = ofNoun('help', [help]);

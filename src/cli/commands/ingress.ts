@@ -8,11 +8,11 @@ import type { Context } from '../framework/context.ts';
 import { watchList } from '../framework/lists/watch-list.ts';
 import {
   argument,
-  type Command,
   choice,
   defineCommand,
   existing,
   notEmpty,
+  ofNoun,
   option,
   optionalArgument,
 } from '../framework/parameters.ts';
@@ -63,12 +63,10 @@ const ROOM_COLUMN: Column<Ingress> = { heading: 'ROOM', value: ({ roomName }) =>
 const ROOM = argument('name of the room', { completes: 'rooms' });
 
 const create = defineCommand({
-  noun: 'ingress',
   verb: 'create',
   summary: 'Create an address to which an encoder streams',
   description:
     'The room does not have to exist yet. Keep the stream key secret: everybody who has it can publish.',
-  needs: 'service',
   fields: FIELDS,
   arguments: { room: ROOM },
   options: {
@@ -123,11 +121,8 @@ async function warnAboutUnreachableIngress(
 }
 
 const listIngress = defineCommand({
-  noun: 'ingress',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the ingress of a room, or of all rooms',
-  needs: 'service',
   fields: FIELDS,
   arguments: { room: optionalArgument('name of the room; default: all rooms', { completes: 'rooms' }) },
   options: { watch: WATCH },
@@ -135,7 +130,6 @@ const listIngress = defineCommand({
     { line: 'rtc ingress list demo', does: 'All of them, without stream keys' },
     { line: 'rtc ingress list demo --json ingressId,url,streamKey', does: 'With stream keys' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { room, watch }) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
@@ -159,11 +153,8 @@ const listIngress = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'ingress',
   verb: 'delete',
-  aliases: ['rm'],
   summary: 'Delete an ingress',
-  needs: 'service',
   arguments: { room: ROOM, id: existing('id of the ingress', 'ingress') },
   options: { yes: YES },
   examples: [{ line: 'rtc ingress delete demo IN_wnBrCvKPXSSm', does: 'Asks first' }],
@@ -180,4 +171,4 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listIngress, remove];
+export const commands = ofNoun('ingress', [create, listIngress, remove]);

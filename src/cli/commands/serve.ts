@@ -1,6 +1,6 @@
 import { EXIT } from '../errors/cli-error.ts';
 import { startError } from '../errors/start-error.ts';
-import { type Command, defineCommand, flag, notEmpty, option, wholeNumber } from '../framework/parameters.ts';
+import { defineCommand, flag, notEmpty, ofNoun, option, wholeNumber } from '../framework/parameters.ts';
 import { done, nothing, type Result, text } from '../terminal/result.ts';
 
 export const HOST = option('--host <address>', 'address to listen on (HOST)', { parse: notEmpty });
@@ -14,14 +14,11 @@ export const NEW_KEY = flag(
 );
 
 const serve = defineCommand({
-  noun: 'serve',
-  verb: '',
   summary: 'Run the service',
   description:
     'Settings are environment variables, or lines of a file .env in the current folder. API_KEY and API_SECRET are required; LIVEKIT_URL is the address of the media server. rtc serve --print-config lists all settings. Ctrl-C shuts the service down cleanly.',
   needs: 'nothing',
   fields: ({ printConfig }) => (printConfig ? 'of-response' : []),
-  arguments: {},
   options: {
     check: flag('--check', 'check the settings and DATA_DIR, and exit; the exit code is 7 if one is invalid'),
     printConfig: flag('--print-config', 'print the effective settings, secrets masked, and exit'),
@@ -56,4 +53,4 @@ function settingsResult(settings: Readonly<Record<string, string>>): Result {
   return text(lines.join(''), { response: settings });
 }
 
-export const commands: readonly Command[] = [serve];
+export const commands = ofNoun('serve', [serve]);

@@ -2,7 +2,7 @@ import { USAGE_GROUPS, type UsageGroup } from '../../contract/choices.ts';
 import type { UsageLine } from '../../contract/usage.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { NO_LIMIT, readPages } from '../framework/lists/read-pages.ts';
-import { type Command, choice, defineCommand, flag, notEmpty, option } from '../framework/parameters.ts';
+import { choice, defineCommand, flag, notEmpty, ofNoun, option } from '../framework/parameters.ts';
 import { type Column, list } from '../terminal/result.ts';
 import { isCalendarDay } from '../terminal/time.ts';
 
@@ -63,14 +63,10 @@ function parseDay(text: string): string {
 }
 
 const usage = defineCommand({
-  noun: 'usage',
-  verb: '',
   summary: 'Add up minutes and bytes by day, month, room, prefix or key',
   description:
     'Adds up exact times by days in UTC. Rooms that are open are included; recordings, transcriptions and broadcasts when they have ended. --csv has the minutes of each role too.',
-  needs: 'service',
   fields: FIELDS,
-  arguments: {},
   options: {
     from: option('--from <day>', 'the first day; default the first of this month', { parse: parseDay }),
     to: option('--to <day>', 'the day after the last one; default tomorrow', { parse: parseDay }),
@@ -108,4 +104,4 @@ const usage = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [usage];
+export const commands = ofNoun('usage', [usage]);

@@ -1,5 +1,5 @@
 import manifest from '../../../package.json' with { type: 'json' };
-import { type Command, defineCommand, flag } from '../framework/parameters.ts';
+import { defineCommand, flag, ofNoun } from '../framework/parameters.ts';
 import type { BillOfMaterials } from '../terminal/io.ts';
 import { type Column, list, text } from '../terminal/result.ts';
 
@@ -12,14 +12,11 @@ const COLUMNS: readonly Column<BundledPackage>[] = [
 ];
 
 const version = defineCommand({
-  noun: 'version',
-  verb: '',
   summary: 'Print the versions of rtc and Node',
   description:
     'With --bundled it lists the third-party packages that are part of rtc. The licence texts are in dist/THIRD-PARTY-NOTICES, the CycloneDX bill of materials in dist/sbom.cdx.json.',
   needs: 'nothing',
   fields: ['version', 'node', 'platform', 'arch', 'name', 'licence'],
-  arguments: {},
   options: {
     bundled: flag('--bundled', 'list the packages that are bundled, with their versions and licences'),
   },
@@ -56,4 +53,4 @@ function listPackages({ components }: BillOfMaterials): readonly BundledPackage[
   }));
 }
 
-export const commands: readonly Command[] = [version];
+export const commands = ofNoun('version', [version]);

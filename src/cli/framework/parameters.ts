@@ -233,8 +233,8 @@ function requireJson(text: string): unknown {
  * the form that the user's terminal, pipe or --json needs.
  *
  * To add a command:
- * 1. write it in commands/<noun>.ts, or in a file of commands/<noun>/, with defineCommand, and put it into that file's
- *    `commands` list;
+ * 1. write it in commands/<noun>.ts, or in a file of commands/<noun>/, with defineCommand, and put it into the noun's list
+ *    `commands`;
  * 2. add its verb (for a new noun: a line) to registry.ts, which is what `rtc --help` and completion read without
  *    loading any command; a test compares the two. Help, prompts for missing arguments, --json, tables, --debug, --curl,
  * exit codes and completion come from the value.
@@ -253,22 +253,23 @@ type Values<P extends Parameters> = {
 };
 
 type CommandDefinition<A extends Parameters, O extends Parameters> = {
-  readonly noun: string;
-  /** Empty for a noun that is a command itself, such as `rtc doctor`. */
-  readonly verb: string;
+  /** Absent for a noun that is a command itself, such as `rtc doctor`. */
+  readonly verb?: string;
+  /** Default: {@link ALIASES}. */
   readonly aliases?: readonly string[];
   readonly summary: string;
   /** Further paragraphs of the help. */
   readonly description?: string;
-  readonly needs: Needs;
+  /** Default `service`. */
+  readonly needs?: Needs;
   /** In order. `run` gets its input under these names. */
-  readonly arguments: A;
-  readonly options: O;
+  readonly arguments?: A;
+  readonly options?: O;
   /** The names that `--json a,b` may choose; none when it is left out. */
   readonly fields?: Fields | ((input: Values<A & O>) => Fields);
   /** Whole command lines with explanations. The first one comes first, also in the help of the noun. */
   readonly examples: readonly Example[];
-  /** Returns whether its output never ends by itself, so that a signal is its normal end. */
+  /** Returns whether its output never ends by itself, so that a signal is its normal end. Default: with --watch. */
   readonly isStream?: (input: Values<A & O>) => boolean;
   run(context: Context, input: Values<A & O>): Promise<Result>;
 };
@@ -278,19 +279,35 @@ export type Fields = readonly string[] | 'of-response';
 
 export type Example = { readonly line: string; readonly does: string };
 
-/** A definition whose input is checked at the definition and read by name at the call. */
-export type Command = CommandDefinition<Parameters, Parameters>;
+type None = Readonly<Record<never, never>>;
 
-export function defineCommand<A extends Parameters, O extends Parameters>(
+/** A command before it has its noun. Its input is checked at the definition and read by name at the call. */
+type Verb = Required<Omit<CommandDefinition<Parameters, Parameters>, 'description' | 'fields'>> &
+  Pick<CommandDefinition<Parameters, Parameters>, 'description' | 'fields'>;
+
+export type Command = Verb & { readonly noun: string };
+
+const ALIASES: Readonly<Record<string, readonly string[]>> = { list: ['ls'], delete: ['rm'], remove: ['rm'] };
+
+export function defineCommand<A extends Parameters = None, O extends Parameters = None>(
   definition: CommandDefinition<A, O>,
-): Command {
+): Verb {
+  const { verb = '' } = definition;
+  const aliases = ALIASES[verb] ?? [];
+  const isStream = ({ watch }: Readonly<Record<string, unknown>>): boolean => watch === true;
+  const defaults = { verb, aliases, needs: 'service', arguments: {}, options: {}, isStream };
   // Sound: read-input.ts builds the input from these very parameters.
-  return definition as unknown as Command;
+  return { ...defaults, ...definition } as unknown as Verb;
+}
+
+/** Returns the commands of a noun. */
+export function ofNoun(noun: string, verbs: readonly Verb[]): readonly Command[] {
+  return verbs.map((verb) => ({ noun, ...verb }));
 }
 
 /** Returns whether a word after the noun is the command's verb, or an alias of it. */
 export function matchesVerb(command: Command, word: string | undefined): boolean {
-  return word !== undefined && word !== '' && [command.verb, ...(command.aliases ?? [])].includes(word);
+  return word !== undefined && word !== '' && [command.verb, ...command.aliases].includes(word);
 }
 
 /** `rooms list`, `doctor`. */

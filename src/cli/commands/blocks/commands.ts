@@ -2,13 +2,7 @@ import type { Block, RoomBlock } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
-import {
-  argument,
-  type Command,
-  defineCommand,
-  existing,
-  optionalArgument,
-} from '../../framework/parameters.ts';
+import { argument, defineCommand, existing, ofNoun, optionalArgument } from '../../framework/parameters.ts';
 import { type Column, done } from '../../terminal/result.ts';
 
 const FIELDS = ['identity', 'blockedAt', 'blockedUntil'] as const satisfies readonly (keyof Block)[];
@@ -29,12 +23,9 @@ const ROOM_COLUMN: Column<RoomBlock> = { heading: 'ROOM', value: ({ roomId }) =>
 const ROOM = argument('name of the room', { completes: 'rooms' });
 
 const listBlocks = defineCommand({
-  noun: 'blocks',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the blocked identities of a room, or of all rooms',
   description: 'The room does not have to be open.',
-  needs: 'service',
   fields: ({ room }) => (room === undefined ? EVERYWHERE_FIELDS : FIELDS),
   arguments: { room: optionalArgument('name of the room; default: all rooms', { completes: 'rooms' }) },
   options: { limit: LIMIT, watch: WATCH },
@@ -43,7 +34,6 @@ const listBlocks = defineCommand({
     { line: 'rtc blocks list', does: 'In all rooms' },
     { line: 'rtc blocks list demo --json identity,blockedUntil', does: 'As JSON; null means for ever' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { room, ...choice }) {
     const client = await context.client();
     const { signal } = context.io;
@@ -66,13 +56,9 @@ const listBlocks = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'blocks',
   verb: 'remove',
-  aliases: ['rm'],
   summary: 'Let an identity into a room again',
-  needs: 'service',
   arguments: { room: ROOM, identity: existing('identity that is blocked', 'blocks') },
-  options: {},
   examples: [{ line: 'rtc blocks remove demo ada', does: 'From now on ada gets tokens again' }],
   async run(context, { room, identity }) {
     const client = await context.client();
@@ -81,4 +67,4 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [listBlocks, remove];
+export const commands = ofNoun('blocks', [listBlocks, remove]);

@@ -1,13 +1,6 @@
 import { bilingualError } from '../../errors/cli-error.ts';
 import { LANG } from '../../framework/language.ts';
-import {
-  asText,
-  type Command,
-  defineCommand,
-  flag,
-  option,
-  optionalArgument,
-} from '../../framework/parameters.ts';
+import { asText, defineCommand, flag, ofNoun, option, optionalArgument } from '../../framework/parameters.ts';
 import { CHECK_FIELDS, checkCodes } from './codes/check-codes.ts';
 import {
   ACCEPT,
@@ -32,7 +25,6 @@ const MANY =
   'For many codes, use stdin (-) or --file with one code per line, or a table (CSV or .xlsx). The column of codes is found by its name; --column names another one. Invalid lines are reported by number, and the exit code is then 7.';
 
 const check = defineCommand({
-  noun: 'cf',
   verb: 'check',
   summary: 'Check fiscal codes, and mark the errors',
   description: `Prints the code, valid or invalid, and the reason. The exit code is 7 if a code is invalid. ${MANY}`,
@@ -71,7 +63,6 @@ const check = defineCommand({
 });
 
 const decode = defineCommand({
-  noun: 'cf',
   verb: 'decode',
   summary: 'Decode fiscal codes',
   description: `Prints code, surname, name, gender, birthday, birthplace and province. ${MANY}`,
@@ -110,7 +101,6 @@ const decode = defineCommand({
 });
 
 const omocodie = defineCommand({
-  noun: 'cf',
   verb: 'omocodie',
   summary: 'List the other 127 forms of a fiscal code (omocodia)',
   description: `Prints one per line, the base code first. ${MANY} With many codes, each line has all forms of one code, separated by tabs.`,
@@ -163,7 +153,6 @@ const PERSON_OPTIONS = {
 };
 
 const generate = defineCommand({
-  noun: 'cf',
   verb: 'generate',
   summary: "Generate a fiscal code from a person's data",
   description:
@@ -210,7 +199,6 @@ const generate = defineCommand({
 });
 
 const match = defineCommand({
-  noun: 'cf',
   verb: 'match',
   summary: 'Check whether a fiscal code belongs to a person',
   description:
@@ -253,4 +241,4 @@ const match = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [generate, decode, check, match, omocodie];
+export const commands = ofNoun('cf', [generate, decode, check, match, omocodie]);

@@ -1,7 +1,7 @@
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
 import type { Context } from '../../framework/context.ts';
-import { type Command, defineCommand, flag, option, wholeNumber } from '../../framework/parameters.ts';
+import { defineCommand, flag, ofNoun, option, wholeNumber } from '../../framework/parameters.ts';
 import { presentLink, serveUntilAborted } from '../../pages/present-link.ts';
 import { nothing } from '../../terminal/result.ts';
 import { checkSettings } from '../doctor/checks.ts';
@@ -10,13 +10,9 @@ import { serveConsole } from './serve-console.ts';
 const MAX_PORT = 65_535;
 
 const openConsole = defineCommand({
-  noun: 'console',
-  verb: '',
   summary: 'Operate everything in the browser',
   description:
     'Serves a web application on 127.0.0.1 until Ctrl-C, and opens it. It shows rooms, sessions, recordings with their transcripts, webhooks with every delivery, events, ingress, the audit log, the checks of rtc doctor, and fiscal codes. It signs with the profile’s key, which never reaches the browser.',
-  needs: 'service',
-  arguments: {},
   options: {
     readOnly: flag('--read-only', 'refuse every change'),
     port: option('--port <port>', 'port of the page; default: a free one', {
@@ -57,7 +53,7 @@ const openConsole = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [openConsole];
+export const commands = ofNoun('console', [openConsole]);
 
 /** Returns the options with which a copied command reaches the same service, as they were given here. */
 function formatOptions({ flags }: Context, { url }: Settings): string {

@@ -7,14 +7,7 @@ import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import type { Context } from '../../framework/context.ts';
-import {
-  argument,
-  type Command,
-  choice,
-  defineCommand,
-  notEmpty,
-  option,
-} from '../../framework/parameters.ts';
+import { argument, choice, defineCommand, notEmpty, ofNoun, option } from '../../framework/parameters.ts';
 import type { DevReady } from '../../terminal/io.ts';
 import { done, nothing } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';
@@ -35,12 +28,10 @@ const IDENTITY = argument('identity of the participant');
 const ROLE = option('--role <role>', 'what it may do; default participant', choice(ROLES));
 
 const join = defineCommand({
-  noun: 'dev',
   verb: 'join',
   summary: 'Let a test participant join a room',
   description:
     'On the embedded media server the participant is simulated: it is listed, muted and removed like a real one, but publishes no media, and stays when the command has ended. On a real LiveKit the participant is real, publishes a tone or a moving picture, and stays until Ctrl-C: see rtc rooms join.',
-  needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
     role: ROLE,
@@ -84,14 +75,11 @@ const TRACKS = {
 const TIMEOUT_MS = 10_000;
 
 const dev = defineCommand({
-  noun: 'dev',
-  verb: '',
   summary: 'Start everything for development',
   description:
     'Starts a media server and the service, keeps their keys in the data directory and in the profile dev, and prints what to try. With a real LiveKit it also starts the speech workers (stt-live, stt-post) if a model is installed, and a recorder if it finds one. Ctrl-C stops everything.',
   needs: 'nothing',
   fields: READY_FIELDS,
-  arguments: {},
   options: {
     media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', choice(MEDIA)),
     with: option(
@@ -164,13 +152,10 @@ function requireNoneTwice(required: readonly DevAddOn[], unwanted: readonly DevA
 }
 
 const leave = defineCommand({
-  noun: 'dev',
   verb: 'leave',
   summary: 'Let a test participant leave a room',
   description: 'A simulated one leaves; on a real LiveKit the participant is removed.',
-  needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
-  options: {},
   examples: [{ line: 'rtc dev leave demo ada', does: 'As if the browser had been closed' }],
   async run(context, { room, identity }) {
     await findParticipant(context, room, identity);
@@ -185,7 +170,7 @@ const leave = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [dev, join, leave];
+export const commands = ofNoun('dev', [dev, join, leave]);
 
 type Simulated = {
   readonly room: string;

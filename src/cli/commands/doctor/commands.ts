@@ -5,7 +5,7 @@ import { startError } from '../../errors/start-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
-import { type Command, defineCommand, flag } from '../../framework/parameters.ts';
+import { defineCommand, flag, ofNoun } from '../../framework/parameters.ts';
 import type { MediaWorkerKind, Repair } from '../../terminal/io.ts';
 import { type Column, type ListResult, list, nothing, type Result } from '../../terminal/result.ts';
 import { printStatus } from '../../terminal/terminal.ts';
@@ -34,14 +34,10 @@ const LABELS = {
 const PAINTS = { ok: 'good', note: 'faint', fault: 'bad', warning: 'warning', skipped: 'faint' } as const;
 
 const doctor = defineCommand({
-  noun: 'doctor',
-  verb: '',
   summary: 'Check the whole set-up, and say how to mend each fault',
   description:
     'Checks settings, address, clock, signature, media server, database, bucket, ingress and recording. The exit code is 7 if there is a fault.',
-  needs: 'service',
   fields: ['check', 'status', 'detail', 'next'] satisfies (keyof Check)[],
-  arguments: {},
   options: {
     probe: flag(
       '--probe',
@@ -53,7 +49,6 @@ const doctor = defineCommand({
     ),
     watch: WATCH,
   },
-  isStream: ({ watch }) => watch,
   examples: [
     { line: 'rtc doctor', does: 'Check the set-up' },
     { line: 'rtc doctor --profile prod --probe', does: 'Also try webhooks and a recording' },
@@ -112,7 +107,7 @@ function describeNext({ check, status, next }: Check): readonly string[] {
   return next === '' ? [] : [`  ${LABELS[status].slice(0, 1)} ${check}: ${next}`];
 }
 
-export const commands: readonly Command[] = [doctor];
+export const commands = ofNoun('doctor', [doctor]);
 
 /** The checks of connected workers, by the worker. */
 const WORKER_CHECKS: Readonly<Record<string, MediaWorkerKind>> = {

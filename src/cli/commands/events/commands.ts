@@ -3,13 +3,7 @@ import type { EventFilter } from '../../../client/nouns/webhooks.ts';
 import type { Event, EventList } from '../../../contract/events.ts';
 import type { Context } from '../../framework/context.ts';
 import { repeatedCursor } from '../../framework/lists/read-pages.ts';
-import {
-  type Command,
-  defineCommand,
-  option,
-  wholeNumber,
-  wholeSeconds,
-} from '../../framework/parameters.ts';
+import { defineCommand, ofNoun, option, wholeNumber, wholeSeconds } from '../../framework/parameters.ts';
 import { list, nothing } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { EVENT_FIELDS, EVENT_FILTER, eventColumns, eventName, KNOWN_EVENTS } from './event-view.ts';
@@ -23,14 +17,10 @@ const MAX_LIMIT = 100_000;
 const DAY_SECONDS = 86_400;
 
 const listEvents = defineCommand({
-  noun: 'events',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List events, newest first',
   description: `With --since they are listed from then on, oldest first. Events are ${KNOWN_EVENTS.join(', ')}.`,
-  needs: 'service',
   fields: EVENT_FIELDS,
-  arguments: {},
   options: {
     ...EVENT_FILTER,
     limit: option('--limit <n>', `maximum number; default ${DEFAULT_LIMIT}`, {
@@ -71,14 +61,11 @@ const listEvents = defineCommand({
 });
 
 const tail = defineCommand({
-  noun: 'events',
   verb: 'tail',
   summary: 'Follow events as they happen',
   description:
     'Prints one line per event; without a terminal, one JSON object per line. If the service goes away, the command waits for it and misses nothing. With --forward-to it also posts each event to a receiver, as rtc webhooks listen does. With --until or --max it ends by itself; the exit code is 8 if the time of --timeout is up first.',
-  needs: 'service',
   fields: ({ forwardTo }) => (forwardTo === undefined ? EVENT_FIELDS : []),
-  arguments: {},
   options: {
     ...EVENT_FILTER,
     forwardTo: FORWARD_TO,
@@ -120,7 +107,7 @@ const tail = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [listEvents, tail];
+export const commands = ofNoun('events', [listEvents, tail]);
 
 type Reading = {
   readonly filter: EventFilter;

@@ -22,12 +22,12 @@ import { bilingualError, type CliError, EXIT } from '../../errors/cli-error.ts';
 import { LANG, translateHeadings } from '../../framework/language.ts';
 import {
   argument,
-  type Command,
   calendarDay,
   defineCommand,
   flag,
   listArgument,
   notEmpty,
+  ofNoun,
   option,
   wholeNumber,
 } from '../../framework/parameters.ts';
@@ -44,13 +44,10 @@ const PLACE_FIELDS = [
 ] as const satisfies readonly (keyof PlacePeriod)[];
 
 const sources = defineCommand({
-  noun: 'it',
-  verb: '',
   summary: 'Italian regions, provinces, places and postal codes',
   description: 'Offline.',
   needs: 'nothing',
   fields: 'of-response',
-  arguments: {},
   options: {
     sources: flag('--sources', 'show where the data come from, how old they are, and their terms of use'),
     lang: LANG,
@@ -79,12 +76,10 @@ const REGION_COLUMNS: readonly Column<Region>[] = [
 ];
 
 const listRegions = defineCommand({
-  noun: 'it',
   verb: 'regions',
   summary: 'List the regions with their provinces',
   needs: 'nothing',
   fields: ['name', 'provinces'],
-  arguments: {},
   options: { lang: LANG },
   examples: [
     { line: 'rtc it regions', does: 'All twenty' },
@@ -105,12 +100,10 @@ const listRegions = defineCommand({
 type ProvinceRow = PlacePeriod & { readonly provinceName: string };
 
 const listProvinces = defineCommand({
-  noun: 'it',
   verb: 'provinces',
   summary: 'List the provinces with their capitals',
   needs: 'nothing',
   fields: PLACE_FIELDS,
-  arguments: {},
   options: { lang: LANG },
   examples: [
     { line: 'rtc it provinces', does: 'All present provinces' },
@@ -153,7 +146,6 @@ function istatColumn<R>(codeFor: (record: R) => string): Column<R> {
 const DETAILS = flag('--details', "show ISTAT's province too, where it is not that of ANPR (Sardinia)");
 
 const listCities = defineCommand({
-  noun: 'it',
   verb: 'cities',
   summary: 'List the places of a province, under all their names, past and present',
   description:
@@ -214,7 +206,6 @@ function isListed(place: ListedPlace, { current, date }: Filter): boolean {
 }
 
 const listCaps = defineCommand({
-  noun: 'it',
   verb: 'caps',
   summary: 'List the postal codes of a city',
   description: 'For a former comune, lists the codes of the comune to which its territory belongs today.',
@@ -330,7 +321,6 @@ const FRAZIONI_COLUMN: Column<PlaceWithHistory> = {
 };
 
 export const findPlaces = defineCommand({
-  noun: 'it',
   verb: 'find',
   summary: 'Find places by the beginning of a name, with their history',
   description:
@@ -388,11 +378,4 @@ export function unknownProvince(province: string): CliError {
   );
 }
 
-export const commands: readonly Command[] = [
-  sources,
-  listRegions,
-  listProvinces,
-  listCities,
-  findPlaces,
-  listCaps,
-];
+export const commands = ofNoun('it', [sources, listRegions, listProvinces, listCities, findPlaces, listCaps]);

@@ -13,11 +13,11 @@ import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   argument,
-  type Command,
   choice,
   defineCommand,
   listOfExisting,
   listOption,
+  ofNoun,
   option,
   optionalExisting,
   wholeSeconds,
@@ -122,11 +122,9 @@ const MAX_TTL_SECONDS = 3_153_600_000;
 const scope = choice(SCOPES);
 
 const create = defineCommand({
-  noun: 'keys',
   verb: 'create',
   summary: 'Create an API key with limited scopes',
   description: `Needs the root key. Prints the secret once; it cannot be shown again. Scopes: ${SCOPES.map((each) => `${each}: ${SCOPE_MEANINGS[each]}`).join('. ')}.`,
-  needs: 'service',
   fields: KEY_FIELDS,
   arguments: { name: argument('name of the key, such as the program that uses it') },
   options: {
@@ -204,21 +202,16 @@ function readLimits(texts: readonly string[]): OwnLimits | undefined {
 }
 
 const listKeys = defineCommand({
-  noun: 'keys',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the API keys',
   description:
     'Lists the oldest first, without secrets, and expired and revoked keys too. The root key is not in the list.',
-  needs: 'service',
   fields: KEY_FIELDS,
-  arguments: {},
   options: { limit: LIMIT, watch: WATCH },
   examples: [
     { line: 'rtc keys list', does: 'What each may do, until when, and when it was used last' },
     { line: 'rtc keys list --json id,scopes,status', does: 'As JSON' },
   ],
-  isStream: (input) => input.watch,
   async run(context, choice) {
     const client = await context.client();
     const { signal } = context.io;
@@ -233,14 +226,11 @@ const listKeys = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'keys',
   verb: 'get',
   summary: 'Show an API key, or the one in use, with its scopes and limits',
   description: 'With an id this needs the root key; without one, any key may ask.',
-  needs: 'service',
   fields: [...KEY_FIELDS, 'isRoot'],
   arguments: { id: optionalExisting('key_…; default the key that rtc signs with', 'keys') },
-  options: {},
   examples: [
     { line: 'rtc keys get', does: 'Who am I, and what may I do?' },
     { line: 'rtc keys get key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All details of a key but its secret' },
@@ -258,11 +248,9 @@ const get = defineCommand({
 });
 
 const revoke = defineCommand({
-  noun: 'keys',
   verb: 'revoke',
   aliases: ['rm'],
   summary: 'Revoke API keys',
-  needs: 'service',
   arguments: { ids: listOfExisting('key_…, or several', 'keys') },
   options: { yes: YES },
   examples: [{ line: 'rtc keys revoke key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first' }],
@@ -280,4 +268,4 @@ const revoke = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listKeys, get, revoke];
+export const commands = ofNoun('keys', [create, listKeys, get, revoke]);

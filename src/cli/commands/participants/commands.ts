@@ -9,13 +9,13 @@ import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { MAX_LIMIT, NO_LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
-  type Command,
   choice,
   defineCommand,
   existing,
   flag,
   jsonObject,
   notEmpty,
+  ofNoun,
   option,
   wholeNumber,
   wholeSeconds,
@@ -42,12 +42,9 @@ export const PARTICIPANT_FIELDS = [
 export const ROOM = existing('name of the room', 'rooms');
 
 const listParticipants = defineCommand({
-  noun: 'participants',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the participants of a room',
   description: 'By identity. Recorders are not listed.',
-  needs: 'service',
   fields: PARTICIPANT_FIELDS,
   arguments: { room: ROOM },
   options: {
@@ -59,7 +56,6 @@ const listParticipants = defineCommand({
     { line: 'rtc participants list demo --watch', does: 'See them join and leave' },
     { line: 'rtc participants list demo --json identity,tracks', does: 'With the sids of their tracks' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { room, limit = NO_LIMIT, watch }) {
     const client = await context.client();
     return pagedList(
@@ -85,13 +81,10 @@ const parseSeconds = wholeSeconds(1, MAX_BLOCK_SECONDS);
 export const IDENTITY = existing('identity of the participant', 'participants');
 
 const remove = defineCommand({
-  noun: 'participants',
   verb: 'remove',
-  aliases: ['rm'],
   summary: 'Disconnect a participant',
   description:
     'Without --block, a participant with a valid token can come back. With --block, the identity gets no token for this room, and is removed at once if it joins with an older one. You can block somebody who is not in the room.',
-  needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
     block: option('--block <duration>', 'keep the identity out for this long, such as 1h, or forever', {
@@ -153,12 +146,10 @@ async function describeLoss(context: Context, { room, identity, block }: Removal
 type Attributes = NonNullable<ParticipantPatch['attributes']>;
 
 export const update = defineCommand({
-  noun: 'participants',
   verb: 'update',
   summary: "Change a participant's name, metadata, attributes or role",
   description:
     'Everyone in the room sees the change at once. The role lasts until the participant leaves. LiveKit grants room administration by token only.',
-  needs: 'service',
   fields: PARTICIPANT_FIELDS,
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
@@ -212,12 +203,10 @@ const TRACK_OPTIONS = {
 };
 
 export const mute = defineCommand({
-  noun: 'participants',
   verb: 'mute',
   summary: "Mute a participant's tracks",
   description:
     'Without --track, --source or --all it mutes the only track, or asks on a terminal. Participants can unmute themselves.',
-  needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: { ...TRACK_OPTIONS, all: flag('--all', 'every track that is not muted') },
   examples: [
@@ -229,12 +218,10 @@ export const mute = defineCommand({
 });
 
 export const unmute = defineCommand({
-  noun: 'participants',
   verb: 'unmute',
   summary: "Unmute a participant's tracks, if the media server allows it",
   description:
     'LiveKit allows this if its configuration has room.enable_remote_unmute. Otherwise only participants can unmute themselves, and the exit code is 5.',
-  needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: { ...TRACK_OPTIONS, all: flag('--all', 'every track that is muted') },
   examples: [
@@ -261,7 +248,7 @@ export const PARTICIPANT_COLUMNS: readonly Column<Participant>[] = [
   { heading: 'JOINED', value: joinedAt },
 ];
 
-export const commands: readonly Command[] = [listParticipants, update, remove, forget, mute, unmute];
+export const commands = ofNoun('participants', [listParticipants, update, remove, forget, mute, unmute]);
 
 type Track = Participant['tracks'][number];
 

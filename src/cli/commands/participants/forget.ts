@@ -7,12 +7,10 @@ import { argument, defineCommand, flag } from '../../framework/parameters.ts';
 import { type Column, record } from '../../terminal/result.ts';
 
 export const forget = defineCommand({
-  noun: 'participants',
   verb: 'forget',
   summary: 'Delete what a participant said from every transcript, or everything about the participant',
   description:
     'Deletes it from the room’s transcriptions, live and of recordings, and from the search. The room may have ended and the participant may have left. Recordings stay: delete them to delete their sound. With --everything, which needs a key with the scope admin, identity, name and metadata are also erased from events, deliveries, sessions and the audit log, and blocks are ended; counts and durations stay. After an error, repeat it: it erases the rest.',
-  needs: 'service',
   fields: ['segments', 'transcriptions', 'running', 'recordings', 'traces'],
   arguments: {
     room: argument('name of the room, which may have ended'),

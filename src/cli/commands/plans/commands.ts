@@ -2,11 +2,11 @@ import type { Plan } from '../../../contract/plans.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
   argument,
-  type Command,
   defineCommand,
   existing,
   listOfExisting,
   notEmpty,
+  ofNoun,
   option,
 } from '../../framework/parameters.ts';
 import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/plan-options.ts';
@@ -78,12 +78,10 @@ const RECORD_COLUMNS: readonly Column<Plan>[] = [
 ];
 
 const set = defineCommand({
-  noun: 'plans',
   verb: 'set',
   summary: 'Make a plan, or replace it',
   description:
     'For the room of a name, or for all rooms with a prefix: the longest prefix wins, and a name wins over prefixes. What is not given is not planned. Open rooms follow the new plan at once.',
-  needs: 'service',
   fields: FIELDS,
   arguments: { id: argument('id of the plan, which you choose', { completes: 'plans' }) },
   options: {
@@ -126,13 +124,9 @@ const set = defineCommand({
 });
 
 const list = defineCommand({
-  noun: 'plans',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the plans',
-  needs: 'service',
   fields: FIELDS,
-  arguments: {},
   options: { limit: LIMIT },
   examples: [
     { line: 'rtc plans list', does: 'All of them, by id' },
@@ -152,13 +146,10 @@ const list = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'plans',
   verb: 'get',
   summary: 'Show one plan',
-  needs: 'service',
   fields: FIELDS,
   arguments: { id: existing('id of the plan', 'plans') },
-  options: {},
   examples: [{ line: 'rtc plans get lessons', does: 'Everything that it sets' }],
   async run(context, { id }) {
     const client = await context.client();
@@ -168,14 +159,10 @@ const get = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'plans',
   verb: 'delete',
-  aliases: ['rm'],
   summary: 'Delete plans',
   description: 'Their open rooms stay open, and are no longer closed by them.',
-  needs: 'service',
   arguments: { ids: listOfExisting('id of the plan, or of several', 'plans') },
-  options: {},
   examples: [{ line: 'rtc plans delete lessons', does: 'Rooms are opened without it from now on' }],
   async run(context, { ids }) {
     const client = await context.client();
@@ -187,4 +174,4 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [set, list, get, remove];
+export const commands = ofNoun('plans', [set, list, get, remove]);

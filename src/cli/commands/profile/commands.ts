@@ -15,12 +15,12 @@ import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import {
   argument,
-  type Command,
   defineCommand,
   existing,
   flag,
   listOfExisting,
   notEmpty,
+  ofNoun,
   option,
   optionalArgument,
 } from '../../framework/parameters.ts';
@@ -61,14 +61,10 @@ const FIELDS = [
 const NAME = existing('name of the profile', 'profiles');
 
 const listProfiles = defineCommand({
-  noun: 'profile',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the profiles',
   needs: 'nothing',
   fields: FIELDS,
-  arguments: {},
-  options: {},
   examples: [{ line: 'rtc profile list', does: 'Every profile, secrets masked' }],
   async run(context) {
     const store = await readProfiles(context.io);
@@ -84,12 +80,10 @@ const listProfiles = defineCommand({
 });
 
 const use = defineCommand({
-  noun: 'profile',
   verb: 'use',
   summary: 'Choose the profile that commands use',
   needs: 'nothing',
   arguments: { name: NAME },
-  options: {},
   examples: [{ line: 'rtc profile use prod', does: 'From now on' }],
   async run(context, { name }) {
     const store = await readProfiles(context.io);
@@ -100,7 +94,6 @@ const use = defineCommand({
 });
 
 const showProfile = defineCommand({
-  noun: 'profile',
   verb: 'show',
   summary: 'Show a profile, its secret masked',
   needs: 'nothing',
@@ -108,7 +101,6 @@ const showProfile = defineCommand({
   arguments: {
     name: optionalArgument('name of the profile; default the current one', { completes: 'profiles' }),
   },
-  options: {},
   examples: [{ line: 'rtc profile show', does: 'The current one' }],
   async run(context, input) {
     const store = await readProfiles(context.io);
@@ -122,9 +114,7 @@ const showProfile = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'profile',
   verb: 'remove',
-  aliases: ['rm'],
   summary: 'Delete profiles',
   needs: 'nothing',
   arguments: { names: listOfExisting('name of the profile, or of several', 'profiles') },
@@ -182,7 +172,6 @@ function show(context: Context, store: ProfileStore, name: string): ShownProfile
 }
 
 export const add = defineCommand({
-  noun: 'profile',
   verb: 'add',
   summary: 'Save a service and its key under a name',
   description:
@@ -309,4 +298,4 @@ function checkName(name: string): void {
   );
 }
 
-export const commands: readonly Command[] = [add, listProfiles, use, showProfile, remove];
+export const commands = ofNoun('profile', [add, listProfiles, use, showProfile, remove]);

@@ -13,12 +13,12 @@ import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
-  type Command,
   choice,
   defineCommand,
   existing,
   listOfExisting,
   notEmpty,
+  ofNoun,
   option,
 } from '../../framework/parameters.ts';
 import { RECORDING_OPTIONS, readRecordingSettings } from '../../framework/plan-options.ts';
@@ -49,12 +49,10 @@ const START_COLUMNS: readonly Column<Started>[] = [
 ];
 
 const start = defineCommand({
-  noun: 'recordings',
   verb: 'start',
   summary: 'Record a room',
   description:
     'If the room is already being recorded, the command succeeds and changes nothing. With --wait it returns when the first frame has been recorded.',
-  needs: 'service',
   fields: ({ wait }) => (wait ? [...START_FIELDS, 'mediaStartedAt'] : START_FIELDS),
   arguments: { room: ROOM },
   options: {
@@ -112,13 +110,10 @@ const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
 ];
 
 const status = defineCommand({
-  noun: 'recordings',
   verb: 'status',
   summary: 'Show whether a room is being recorded',
-  needs: 'service',
   fields: ['isRecording', 'egressId', 'startedAt', 'mediaStartedAt'] satisfies (keyof RecordingStatus)[],
   arguments: { room: ROOM },
-  options: {},
   examples: [
     { line: 'rtc recordings status demo', does: 'Whether it is recorded, and since when' },
     { line: 'rtc recordings status demo --json isRecording', does: 'For a script' },
@@ -134,13 +129,10 @@ const status = defineCommand({
 });
 
 export const get = defineCommand({
-  noun: 'recordings',
   verb: 'get',
   summary: 'Show one recording',
-  needs: 'service',
   fields: RECORDING_FIELDS,
   arguments: { id: existing('id of the recording', 'recordings') },
-  options: {},
   examples: [
     { line: 'rtc recordings get EG_tH8vdkRoTDWY', does: 'Its state, size, duration and file' },
     { line: 'rtc recordings get EG_tH8vdkRoTDWY --json error', does: 'Only why it failed, as JSON' },
@@ -175,12 +167,10 @@ const STOP_COLUMNS: readonly Column<RecordingStop>[] = [
 ];
 
 const stop = defineCommand({
-  noun: 'recordings',
   verb: 'stop',
   summary: 'Stop recording a room',
   description:
     'With --wait it returns when the file is complete. The exit code is then 1 if the recording failed, 7 if nothing was recorded, and 8 if the time is up.',
-  needs: 'service',
   fields: ({ wait }) => (wait ? RECORDING_FIELDS : STOP_FIELDS),
   arguments: { room: ROOM },
   options: WAIT_OPTIONS,
@@ -216,13 +206,9 @@ const STATUSES = [
 ] as const satisfies readonly Recording['status'][];
 
 export const listRecordings = defineCommand({
-  noun: 'recordings',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List recordings, newest first',
-  needs: 'service',
   fields: RECORDING_FIELDS,
-  arguments: {},
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     status: option('--status <status>', 'only these', choice(STATUSES)),
@@ -235,7 +221,6 @@ export const listRecordings = defineCommand({
     { line: 'rtc recordings list --json recordingId,sizeBytes', does: 'Two fields, as JSON' },
     { line: 'rtc recordings list --watch', does: 'The same, updated live' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { room, status, ...choice }) {
     const client = await context.client();
     const { signal } = context.io;
@@ -250,11 +235,8 @@ export const listRecordings = defineCommand({
 });
 
 export const remove = defineCommand({
-  noun: 'recordings',
   verb: 'delete',
-  aliases: ['rm'],
   summary: 'Delete recordings and their files',
-  needs: 'service',
   arguments: { ids: listOfExisting('id of the recording, or of several', 'recordings') },
   options: { yes: YES },
   examples: [
@@ -278,7 +260,7 @@ export const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [start, stop, status, listRecordings, get, download, remove];
+export const commands = ofNoun('recordings', [start, stop, status, listRecordings, get, download, remove]);
 
 async function readStatus(context: Context, room: string): Promise<RecordingStatus> {
   const client = await context.client();

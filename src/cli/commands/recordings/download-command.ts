@@ -19,12 +19,10 @@ import { printStatus } from '../../terminal/terminal.ts';
  */
 
 export const download = defineCommand({
-  noun: 'recordings',
   verb: 'download',
   summary: 'Download the file of a recording',
   description:
     'Writes to ID.mp4, unless you name a file or folder; - writes to stdout. Prints the path. To continue a download that broke off, run the same command again.',
-  needs: 'service',
   fields: ['file', 'sizeBytes'],
   arguments: {
     id: existing('id of the recording', 'recordings'),

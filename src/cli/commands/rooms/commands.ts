@@ -10,13 +10,13 @@ import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
   asText,
-  type Command,
   choice,
   defineCommand,
   existing,
   flag,
   listOption,
   notEmpty,
+  ofNoun,
   option,
 } from '../../framework/parameters.ts';
 import { PLAN_OPTIONS, ROOM_SETTINGS, readPlanSettings } from '../../framework/plan-options.ts';
@@ -93,12 +93,10 @@ const RECORD_COLUMNS: readonly Column<Room>[] = [
 const source = choice(TRACK_SOURCES);
 
 const create = defineCommand({
-  noun: 'rooms',
   verb: 'create',
   summary: 'Create a room',
   description:
     'If the room exists, only its metadata and its plan change. What is planned here is for this room only, and goes before its plan.',
-  needs: 'service',
   fields: FIELDS,
   arguments: { name: argument('name of the room') },
   options: {
@@ -143,13 +141,9 @@ const create = defineCommand({
 });
 
 const listRooms = defineCommand({
-  noun: 'rooms',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the open rooms',
-  needs: 'service',
   fields: FIELDS,
-  arguments: {},
   options: { watch: WATCH },
   examples: [
     { line: 'rtc rooms list', does: 'All open rooms' },
@@ -157,7 +151,6 @@ const listRooms = defineCommand({
     { line: 'rtc rooms list --json name,numParticipants', does: 'Two fields, as JSON' },
     { line: 'rtc rooms list | cut -f1', does: 'Only the names' },
   ],
-  isStream: (input) => input.watch,
   async run(context, input) {
     const read = (): Promise<ListResult> => readRooms(context);
     return input.watch ? watchList(context, read) : read();
@@ -165,13 +158,10 @@ const listRooms = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'rooms',
   verb: 'get',
   summary: 'Show one room',
-  needs: 'service',
   fields: FIELDS,
   arguments: { room: existing('name of the room', 'rooms') },
-  options: {},
   examples: [
     { line: 'rtc rooms get demo', does: 'All details of the room' },
     { line: 'rtc rooms get demo --json metadata', does: 'Only its metadata, as JSON' },
@@ -184,11 +174,9 @@ const get = defineCommand({
 });
 
 const update = defineCommand({
-  noun: 'rooms',
   verb: 'update',
   summary: 'Change the metadata of an open room',
   description: 'Clients in the room receive it at once. An empty text removes it.',
-  needs: 'service',
   fields: FIELDS,
   arguments: { room: existing('name of the room', 'rooms') },
   options: {
@@ -217,12 +205,10 @@ const COLUMNS: readonly Column<MutedTrack>[] = [
 ];
 
 export const mute = defineCommand({
-  noun: 'rooms',
   verb: 'mute',
   summary: 'Mute everybody in a room',
   description:
     'Mutes the tracks that are published now. Participants can unmute themselves, and publish new tracks.',
-  needs: 'service',
   fields: MUTE_FIELDS,
   arguments: { room: existing('name of the room', 'rooms') },
   options: {
@@ -256,12 +242,10 @@ export const mute = defineCommand({
 const SEND_FIELDS = ['sentTo'] as const satisfies readonly (keyof RoomDataSent)[];
 
 export const send = defineCommand({
-  noun: 'rooms',
   verb: 'send',
   summary: 'Send data to clients in a room',
   description:
     'Clients receive it as the event dataReceived. Identities of --to that are not in the room are skipped.',
-  needs: 'service',
   fields: SEND_FIELDS,
   arguments: {
     room: existing('name of the room', 'rooms'),
@@ -304,7 +288,7 @@ export const send = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [
+export const commands = ofNoun('rooms', [
   create,
   listRooms,
   get,
@@ -318,7 +302,7 @@ export const commands: readonly Command[] = [
   deny,
   closed,
   remove,
-];
+]);
 
 /** The largest page of rooms: most services have fewer. */
 const MOST_AT_ONCE = 1_000;

@@ -11,13 +11,11 @@ import type { Column } from '../../terminal/result.ts';
 import { futureMoment, type Moment } from '../../terminal/time.ts';
 
 export const remove = defineCommand({
-  noun: 'rooms',
   verb: 'delete',
   aliases: ['rm', 'close'],
   summary: 'Close rooms and disconnect everybody in them',
   description:
     'Whoever has a token can open the room again by joining it. With --reopen never or --until nobody gets a token, and who joins with an older one is removed at once; rtc rooms create opens the room again. Such a room does not have to be open.',
-  needs: 'service',
   arguments: { rooms: listOfExisting('name of the room, or of several', 'rooms') },
   options: {
     reopen: option(
@@ -73,13 +71,10 @@ const CLOSED_COLUMNS: readonly Column<ClosedRoom>[] = [
 ];
 
 export const closed = defineCommand({
-  noun: 'rooms',
   verb: 'closed',
   summary: 'List the rooms that are kept closed',
   description: 'rtc rooms delete with --reopen or --until closes a room so; rtc rooms create opens it again.',
-  needs: 'service',
   fields: CLOSED_FIELDS,
-  arguments: {},
   options: { limit: LIMIT, watch: WATCH },
   examples: [
     { line: 'rtc rooms closed', does: 'Which, and until when' },
@@ -88,7 +83,6 @@ export const closed = defineCommand({
       does: 'As JSON; null means until it is opened again',
     },
   ],
-  isStream: (input) => input.watch,
   async run(context, choice) {
     const client = await context.client();
     const { signal } = context.io;

@@ -24,12 +24,10 @@ import type { Terminal } from '../../terminal/terminal.ts';
 const MAX_PORT = 65_535;
 
 export const open = defineCommand({
-  noun: 'rooms',
   verb: 'open',
   summary: 'Join a room in the browser',
   description:
     'Serves a page on 127.0.0.1 until Ctrl-C, and opens it. The page has video tiles, camera and microphone, screen share, chat, and captions while a live transcription runs. A host can mute and remove people there. A second tab joins as a second person.',
-  needs: 'service',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
     as: option('--as <identity>', 'identity in the room; default: your user name', { parse: notEmpty }),
@@ -71,12 +69,10 @@ function httpsUrl(text: string): URL {
 const DEFAULT_RATE = 48_000;
 
 export const join = defineCommand({
-  noun: 'rooms',
   verb: 'join',
   summary: 'Join a room without a browser, to publish or to listen',
   description:
     'Publishes a test pattern (a moving picture and a tone) or a WAV file with 16-bit samples. If ffmpeg is installed, it publishes any other file of sound or pictures. With - it publishes what comes from stdin: WAV, or samples without a header. With --listen it writes what the others say to a WAV file of one channel. It leaves at the end of the file, with Ctrl-C, and when the room ends. Exit codes: 0 if the file has been played, you stopped it, or the room ended without cutting anything off; 7 if the participant was removed or replaced by somebody with the same identity, or the room was closed before the end of the file; 6 if the package @livekit/rtc-node is not installed, or the connection is lost. For load tests use LiveKit’s own tool: lk load-test.',
-  needs: 'service',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
     publish: option('--publish <what>', 'test-pattern, a file, or - for stdin', {
@@ -176,11 +172,9 @@ const COLUMNS: readonly Column<WaitingPerson>[] = [
 ];
 
 export const waiting = defineCommand({
-  noun: 'rooms',
   verb: 'waiting',
   summary: 'List the people who wait to be admitted',
   description: 'The longest first. The room need not be open.',
-  needs: 'service',
   fields: ['identity', 'name', 'role', 'waitingSince'] satisfies readonly (keyof WaitingPerson)[],
   arguments: { room: ROOM },
   options: { watch: WATCH },
@@ -188,7 +182,6 @@ export const waiting = defineCommand({
     { line: 'rtc rooms waiting lesson-7', does: 'Who waits, and since when' },
     { line: 'rtc rooms waiting lesson-7 --watch', does: 'The same, updated live' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { room, watch }) {
     const read = (): Promise<ListResult> => readWaiting(context, room);
     return watch ? watchList(context, read) : read();
@@ -210,12 +203,10 @@ async function readWaiting(context: Context, room: string): Promise<ListResult> 
 }
 
 export const admit = defineCommand({
-  noun: 'rooms',
   verb: 'admit',
   summary: 'Admit people who wait for a room',
   description:
     'They get a token of the room at once, and with --json it is printed too. Somebody who was admitted already gets another token.',
-  needs: 'service',
   fields: [
     'identity',
     'name',
@@ -265,14 +256,11 @@ function admittedList(admitted: readonly AdmittedPerson[], room: string): ListRe
 }
 
 export const deny = defineCommand({
-  noun: 'rooms',
   verb: 'deny',
   summary: 'Deny people who wait for a room',
   description:
     'They are disconnected, and cannot come again with the same token. To keep somebody out for longer: rtc participants remove ROOM IDENTITY --block 1h.',
-  needs: 'service',
   arguments: { room: ROOM, identities: listOfExisting('identity of somebody who waits', 'waiting') },
-  options: {},
   examples: [{ line: 'rtc rooms deny lesson-7 eve', does: 'eve is disconnected' }],
   async run(context, { room, identities }) {
     const client = await context.client();

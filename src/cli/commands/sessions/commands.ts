@@ -6,12 +6,12 @@ import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, NO_LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
-  type Command,
   choice,
   defineCommand,
   existing,
   flag,
   notEmpty,
+  ofNoun,
   option,
 } from '../../framework/parameters.ts';
 import { record } from '../../terminal/result.ts';
@@ -37,15 +37,11 @@ const SESSION = existing(
 );
 
 const listSessions = defineCommand({
-  noun: 'sessions',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List sessions of rooms, newest first',
   description:
     'A session is a room from its opening to its end. For an open session, the figures are those of this moment. --csv writes every session that matches, unless you set --limit.',
-  needs: 'service',
   fields: SESSION_FIELDS,
-  arguments: {},
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     status: option('--status <status>', 'only these', choice(SESSION_STATUSES)),
@@ -87,13 +83,10 @@ const listSessions = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'sessions',
   verb: 'get',
   summary: 'Show one session: its figures, recordings and transcriptions',
-  needs: 'service',
   fields: DETAIL_FIELDS,
   arguments: { session: SESSION },
-  options: {},
   examples: [
     { line: 'rtc sessions get RM_hycBMAjmt6Ub', does: 'Its times, recordings and transcriptions' },
     { line: 'rtc sessions get demo', does: 'The open session of the room demo, or else the last one' },
@@ -114,12 +107,10 @@ const get = defineCommand({
 const PARTICIPANT_PAGE = 1000;
 
 const participants = defineCommand({
-  noun: 'sessions',
   verb: 'participants',
   summary: 'List the participants of a session, and when they were there',
   description:
     'Lists all of them in the order in which they joined. Somebody who joined several times has several lines.',
-  needs: 'service',
   fields: PARTICIPANT_FIELDS,
   arguments: { session: SESSION },
   options: { csv: CSV },
@@ -149,7 +140,7 @@ const participants = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [listSessions, get, participants];
+export const commands = ofNoun('sessions', [listSessions, get, participants]);
 
 /**
  * Finds a session by its id, or the last one of a room by the room's name. When the room had others, it reports which one it

@@ -4,10 +4,10 @@ import { startError } from '../../errors/start-error.ts';
 import {
   argument,
   asText,
-  type Command,
   defineCommand,
   flag,
   notEmpty,
+  ofNoun,
   option,
 } from '../../framework/parameters.ts';
 import type { Prompter } from '../../framework/prompts.ts';
@@ -92,14 +92,12 @@ const MODEL_COLUMNS: readonly ModelColumn[] = [
 const INSTALLED_COLUMNS: readonly ModelColumn[] = [NAME, STATUS, LANGUAGES, LICENCE, FOLDER];
 
 const models = defineCommand({
-  noun: 'stt',
   verb: 'models',
   summary: 'List installed and available speech models',
   description:
     'Lists the models that rtc stt install knows, the recommended ones first. CORE is the largest share of one processor core that a model takes while somebody speaks. ERRORS is the published rate of words or characters that it gets wrong, for its first language with a figure. rtc stt get shows the sources. To use another sherpa-onnx model, name its folder in STT_MODELS, such as it=/models/whisper-it.',
   needs: 'nothing',
   fields: FIELDS,
-  arguments: {},
   options: {
     language: option('--language <tag>', 'only models for this language, such as it', { parse: asText }),
   },
@@ -125,7 +123,6 @@ const models = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'stt',
   verb: 'get',
   summary: 'Show one speech model: sizes, speed, error rates and their sources',
   description:
@@ -133,7 +130,6 @@ const get = defineCommand({
   needs: 'nothing',
   fields: FIELDS,
   arguments: { model: argument('name of the model, as rtc stt models lists them') },
-  options: {},
   examples: [{ line: 'rtc stt get parakeet-tdt-0.6b-v3', does: 'Its size, speed and error rates' }],
   async run({ io }, { model: name }) {
     const { listModels } = await io.loaders.stt();
@@ -143,7 +139,6 @@ const get = defineCommand({
 });
 
 const install = defineCommand({
-  noun: 'stt',
   verb: 'install',
   summary: 'Install a speech model on this machine',
   description:
@@ -232,7 +227,7 @@ function toInstallError(name: string, error: unknown, signal: AbortSignal): Erro
   return startError(error, { exitCode: EXIT.failure, signal });
 }
 
-export const commands: readonly Command[] = [models, get, install];
+export const commands = ofNoun('stt', [models, get, install]);
 
 /** Throws with the names of the models. */
 function findModel(models: readonly SpeechModel[], name: string): SpeechModel {

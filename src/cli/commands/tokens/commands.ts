@@ -3,12 +3,12 @@ import type { Token, TokenRequest } from '../../../contract/tokens.ts';
 import { isObject, parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import {
-  type Command,
   choice,
   defineCommand,
   jsonObject,
   listOption,
   notEmpty,
+  ofNoun,
   option,
   optionalArgument,
   requiredOption,
@@ -26,13 +26,10 @@ const MAX_TTL_SECONDS = 31_536_000;
 const source = choice(TRACK_SOURCES);
 
 const create = defineCommand({
-  noun: 'tokens',
   verb: 'create',
   summary: 'Create an access token for one person and one room',
   description: 'Prints the token and nothing else, so that a script can put it into a variable.',
-  needs: 'service',
   fields: FIELDS,
-  arguments: {},
   options: {
     room: requiredOption('--room <room>', 'name of the room', { parse: notEmpty, completes: 'rooms' }),
     identity: requiredOption('--identity <id>', 'unique identity of the person', {
@@ -110,7 +107,6 @@ function claimColumns(claims: TokenClaims): readonly Column<object>[] {
 }
 
 const inspect = defineCommand({
-  noun: 'tokens',
   verb: 'inspect',
   summary: 'Show what an access token says',
   description:
@@ -120,7 +116,6 @@ const inspect = defineCommand({
   arguments: {
     token: optionalArgument('the token; without it, stdin is read', { source: 'typed-or-stdin' }),
   },
-  options: {},
   examples: [
     {
       line: 'rtc tokens create --room demo --identity ada --role host | rtc tokens inspect',
@@ -147,7 +142,7 @@ const inspect = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, inspect];
+export const commands = ofNoun('tokens', [create, inspect]);
 
 /** The claims of a LiveKit access token, https://docs.livekit.io/home/get-started/authentication/ */
 export type TokenClaims = {

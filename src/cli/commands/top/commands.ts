@@ -1,7 +1,7 @@
 import { usageError } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { type Command, defineCommand, flag } from '../../framework/parameters.ts';
+import { defineCommand, flag, ofNoun } from '../../framework/parameters.ts';
 import { type OpenedBrowser, openBrowser } from '../../pages/present-link.ts';
 import { openFullScreen } from '../../terminal/full-screen.ts';
 import { nothing } from '../../terminal/result.ts';
@@ -13,13 +13,9 @@ import { chooseGlyphs, type Drawing, drawScreen, FOCI, type Focus, type View } f
 import { EMPTY, FollowedService, type TopState } from './state.ts';
 
 const top = defineCommand({
-  noun: 'top',
-  verb: '',
   summary: 'Watch rooms, people and deliveries, and act on them',
   description:
     'Uses the whole terminal, 80x24 or larger. It shows rooms with their people over time, recordings and the last caption; the people of the selected room; deliveries, failures first; and events, if there is space. Rooms and people are updated by events. Deliveries, captions and mutes of the selected room are read every three seconds. Keys: Tab changes the list, the arrows or j and k select, m mutes, x removes or deletes, r records, s stops the recording, p replays a delivery, o opens the room in the browser, q quits. It asks before it destroys something. It shows who speaks in rooms with a live transcription.',
-  needs: 'service',
-  arguments: {},
   options: { readOnly: flag('--read-only', 'refuse every change') },
   examples: [
     { line: 'rtc top', does: 'Over SSH too' },
@@ -271,7 +267,7 @@ class Top {
   }
 }
 
-export const commands: readonly Command[] = [top];
+export const commands = ofNoun('top', [top]);
 
 /* Handles keys, the selection and questions. Drawing and reading are in other files. */
 

@@ -15,12 +15,12 @@ import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
-  type Command,
   choice,
   defineCommand,
   existing,
   listArgument,
   notEmpty,
+  ofNoun,
   option,
 } from '../../framework/parameters.ts';
 import { LIVE_OPTIONS, parseSpeakers } from '../../framework/plan-options.ts';
@@ -49,13 +49,10 @@ const STARTED: readonly Column<LiveStarted>[] = [
 ];
 
 const speakers = defineCommand({
-  noun: 'transcription',
   verb: 'speakers',
   summary: 'Name the speakers of a room',
   description: 'The names also appear in past segments. An empty name (ada=) removes a name.',
-  needs: 'service',
   arguments: { room: ROOM, names: listArgument('KEY=NAME; the key is a track id or an identity') },
-  options: {},
   examples: [
     { line: 'rtc transcription speakers demo ada="Ada Lovelace"', does: 'By identity' },
     { line: 'rtc transcription speakers demo ada=', does: 'Back to the participant’s own name' },
@@ -92,13 +89,9 @@ const LIVE_LIST: readonly Column<LiveSummary>[] = [
 ];
 
 const listLive = defineCommand({
-  noun: 'transcription',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the live transcriptions of all rooms, newest first',
-  needs: 'service',
   fields: LIVE_FIELDS,
-  arguments: {},
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     status: option('--status <status>', 'only these', choice(LIVE_STATES)),
@@ -106,7 +99,6 @@ const listLive = defineCommand({
     watch: WATCH,
   },
   examples: [{ line: 'rtc transcription list --status active', does: 'What is being transcribed now' }],
-  isStream: (input) => input.watch,
   async run(context, { room, status, ...choices }) {
     const client = await context.client();
     const { signal } = context.io;
@@ -121,12 +113,10 @@ const listLive = defineCommand({
 });
 
 const start = defineCommand({
-  noun: 'transcription',
   verb: 'start',
   summary: 'Transcribe a room live',
   description:
     'Needs a running worker (rtc worker stt-live). If the room is already being transcribed, the command succeeds and changes nothing.',
-  needs: 'service',
   fields: ['transcriptionId', 'roomId', 'status', 'language', 'startedAt'] satisfies (keyof LiveStarted)[],
   arguments: { room: ROOM, speakers: SPEAKERS },
   options: {
@@ -170,13 +160,10 @@ const STOPPED: readonly Column<LiveStopped>[] = [
 ];
 
 const stop = defineCommand({
-  noun: 'transcription',
   verb: 'stop',
   summary: 'Stop transcribing a room',
-  needs: 'service',
   fields: ['transcriptionId', 'status', 'stoppedAt', 'segmentCount'] satisfies (keyof LiveStopped)[],
   arguments: { room: ROOM },
-  options: {},
   examples: [{ line: 'rtc transcription stop demo', does: 'Stop; the transcript is kept' }],
   async run(context, { room }) {
     const client = await context.client();
@@ -191,11 +178,9 @@ const stop = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'transcription',
   verb: 'get',
   summary: 'Show what was said in a room',
   description: 'Shows the running transcription, or else the last one. Works after the room has ended, too.',
-  needs: 'service',
   fields: ({ format }) => (format === undefined ? SEGMENT_FIELDS : []),
   arguments: { room: ROOM },
   options: { format: FORMAT, since: SINCE },
@@ -224,12 +209,10 @@ const get = defineCommand({
 });
 
 export const follow = defineCommand({
-  noun: 'transcription',
   verb: 'follow',
   summary: 'Follow what is said in a room',
   description:
     'Begins with what has been said so far, and ends with the transcription. Prints one line per segment, coloured by speaker; without a terminal, one JSON object per line. If the service goes away, the command waits for it and misses nothing.',
-  needs: 'service',
   fields: SEGMENT_FIELDS,
   arguments: { room: existing('name of the room', 'rooms') },
   options: { since: SINCE },
@@ -302,7 +285,7 @@ class Captions {
   }
 }
 
-export const commands: readonly Command[] = [start, stop, get, listLive, follow, speakers];
+export const commands = ofNoun('transcription', [start, stop, get, listLive, follow, speakers]);
 
 function greet(terminal: Terminal, { status }: LiveTranscription): void {
   if (status === 'active') printHint(terminal, 'Following. Press Ctrl-C to end.');

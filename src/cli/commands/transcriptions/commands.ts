@@ -10,13 +10,13 @@ import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import {
-  type Command,
   choice,
   defineCommand,
   existing,
   listArgument,
   listOfExisting,
   notEmpty,
+  ofNoun,
   option,
 } from '../../framework/parameters.ts';
 import { parseSpeakers } from '../../framework/plan-options.ts';
@@ -38,13 +38,9 @@ import {
 } from '../transcription/transcript-view.ts';
 
 const listTranscriptions = defineCommand({
-  noun: 'transcriptions',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the transcriptions of recordings, newest first',
-  needs: 'service',
   fields: POST_FIELDS,
-  arguments: {},
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     recording: option('--recording <id>', 'only those of this recording', { parse: notEmpty }),
@@ -56,7 +52,6 @@ const listTranscriptions = defineCommand({
     { line: 'rtc transcriptions list', does: 'The newest 50' },
     { line: 'rtc transcriptions list --status processing --watch', does: 'Watch the progress' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { room, recording, status, ...choice }) {
     const client = await context.client();
     const query = { roomId: room, recordingId: recording, status, signal: context.io.signal };
@@ -71,10 +66,8 @@ const listTranscriptions = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'transcriptions',
   verb: 'get',
   summary: 'Show one transcription',
-  needs: 'service',
   fields: ({ format }) => (format === undefined ? [...POST_DETAIL_FIELDS, ...SEGMENT_FIELDS] : []),
   arguments: { id: existing('id of the transcription', 'transcriptions') },
   options: { format: FORMAT },
@@ -101,11 +94,8 @@ const get = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'transcriptions',
   verb: 'delete',
-  aliases: ['rm'],
   summary: 'Delete transcriptions with their segments',
-  needs: 'service',
   arguments: { ids: listOfExisting('id of the transcription, or of several', 'transcriptions') },
   options: { yes: YES },
   examples: [{ line: 'rtc transcriptions delete tr_4bPp8Vi9S6DdAbCd', does: 'Asks first' }],
@@ -138,12 +128,10 @@ const QUEUED: readonly Column<PostQueued>[] = [
 ];
 
 export const create = defineCommand({
-  noun: 'transcriptions',
   verb: 'create',
   summary: 'Transcribe a recording',
   description:
     'Needs a running worker (rtc worker stt-post). A recording keeps an existing transcription in this language, unless that failed. With --wait the exit code is 1 if the transcription fails, and 8 if the time is up.',
-  needs: 'service',
   fields: ({ wait, format }) => (wait ? (format === undefined ? POST_DETAIL_FIELDS : []) : QUEUED_FIELDS),
   arguments: { recording: existing('id of the recording', 'recordings'), speakers: SPEAKERS },
   options: { language: LANGUAGE, format: FORMAT, ...WAIT_OPTIONS },
@@ -180,12 +168,10 @@ export const create = defineCommand({
 });
 
 export const search = defineCommand({
-  noun: 'transcriptions',
   verb: 'search',
   summary: 'Search all transcripts',
   description:
     'Searches live transcriptions and those of recordings. Finds segments that contain all of the words, in upper or lower case. There is no search syntax: every character is text. The newest segment comes first.',
-  needs: 'service',
   fields: ['kind', 'roomId', 'recordingId', 'segment', 'highlighted'],
   arguments: { words: listArgument('words to search for; - reads them from stdin') },
   options: {
@@ -260,7 +246,7 @@ const COLUMNS: readonly Column<TranscriptHit>[] = [
 /** On a narrower terminal the id would leave no space for the text. */
 const WIDE_COLUMNS = 120;
 
-export const commands: readonly Command[] = [create, listTranscriptions, get, search, remove];
+export const commands = ofNoun('transcriptions', [create, listTranscriptions, get, search, remove]);
 
 async function describeLoss(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
   let segments = 0;

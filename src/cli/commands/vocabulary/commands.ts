@@ -1,5 +1,5 @@
 import type { Vocabulary } from '../../../contract/vocabulary.ts';
-import { argument, type Command, defineCommand, listArgument } from '../../framework/parameters.ts';
+import { argument, defineCommand, listArgument, ofNoun } from '../../framework/parameters.ts';
 import { type Column, done, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 
@@ -8,13 +8,10 @@ const ROOM = argument('name of the room; it does not have to be open', { complet
 const COLUMNS: readonly Column<Vocabulary>[] = [{ heading: 'TERMS', value: ({ terms }) => terms.join(', ') }];
 
 const get = defineCommand({
-  noun: 'vocabulary',
   verb: 'get',
   summary: 'Show the names and terms of a room',
-  needs: 'service',
   fields: ['terms'],
   arguments: { room: ROOM },
-  options: {},
   examples: [
     { line: 'rtc vocabulary get demo', does: 'All of them' },
     { line: "rtc vocabulary get demo --json | jq -r '.terms[]'", does: 'One per line' },
@@ -27,18 +24,15 @@ const get = defineCommand({
 });
 
 const set = defineCommand({
-  noun: 'vocabulary',
   verb: 'set',
   summary: 'Replace the names and terms of a room',
   description:
     'Transcriptions that begin afterwards prefer these words, if the model supports it. Put the most important ones first.',
-  needs: 'service',
   fields: ['terms'],
   arguments: {
     room: ROOM,
     terms: listArgument('names and terms; - reads them from stdin, one per line'),
   },
-  options: {},
   examples: [
     { line: "rtc vocabulary set demo 'Ada Lovelace' LiveKit 'codice fiscale'", does: 'These three' },
     { line: 'rtc vocabulary set demo - < terms.txt', does: 'One per line' },
@@ -52,13 +46,9 @@ const set = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'vocabulary',
   verb: 'delete',
-  aliases: ['rm'],
   summary: 'Delete the names and terms of a room',
-  needs: 'service',
   arguments: { room: ROOM },
-  options: {},
   examples: [{ line: 'rtc vocabulary delete demo', does: 'Remove all of them' }],
   async run(context, { room }) {
     const client = await context.client();
@@ -67,4 +57,4 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [get, set, remove];
+export const commands = ofNoun('vocabulary', [get, set, remove]);

@@ -10,10 +10,10 @@ import type { LiveTranscription, PostTranscriptionDetail } from '../../../contra
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import {
   argument,
-  type Command,
   choice,
   defineCommand,
   existing,
+  ofNoun,
   option,
   requiredOption,
 } from '../../framework/parameters.ts';
@@ -30,12 +30,10 @@ import { DELIVERY_FIELDS, deliveryColumns } from '../webhooks/webhook-view.ts';
 import { followState, interruptionHandlers, TIMEOUT, withinTime } from './time-limit.ts';
 
 const waitForRecording = defineCommand({
-  noun: 'wait',
   verb: 'recording',
   summary: 'Wait until a recording has ended and its file is complete',
   description:
     'Exit codes: 0 if it ended in the state of --for, 7 if it ended in another one, 8 if it has not ended in time, 3 if there is no such recording.',
-  needs: 'service',
   fields: RECORDING_FIELDS,
   arguments: { id: existing('id of the recording', 'recordings') },
   options: {
@@ -68,12 +66,10 @@ type Transcript = LiveTranscription | PostTranscriptionDetail;
 const RUNNING: readonly Transcript['status'][] = ['active', 'queued', 'processing'];
 
 const waitForTranscription = defineCommand({
-  noun: 'wait',
   verb: 'transcription',
   summary: 'Wait until a transcription is complete',
   description:
     'Works for recordings and for live transcriptions; these are complete when they have been stopped. Exit codes: 0 if it ended in the state of --for, 7 if it ended in another one, 8 if it has not ended in time, 3 if there is no such transcription.',
-  needs: 'service',
   fields: [...POST_DETAIL_FIELDS, ...SEGMENT_FIELDS],
   arguments: { id: existing('id of the transcription', 'transcriptions') },
   options: {
@@ -110,12 +106,10 @@ const WAIT_SECONDS = 25;
 const SHORTEST_WAIT_MS = 500;
 
 export const waitForDelivery = defineCommand({
-  noun: 'wait',
   verb: 'delivery',
   summary: 'Wait until a delivery has succeeded, or failed for good',
   description:
     'Exit codes: 0 if it ended in the state of --for, 7 if it ended in another one, 8 if it has not ended in time, 3 if there is no such delivery. The last attempt is 5 min 35 s after the first.',
-  needs: 'service',
   fields: DELIVERY_FIELDS,
   arguments: {
     webhook: existing('id of the webhook', 'webhooks'),
@@ -203,12 +197,10 @@ const ABOUT_ONE: Readonly<Record<string, (room: RoomState, identity: string) => 
 };
 
 export const waitForRoom = defineCommand({
-  noun: 'wait',
   verb: 'room',
   summary: 'Wait for a condition of a room',
   description:
     'A condition is open, closed, participants>=2, publishers=0 (with >=, <=, >, <, =), joined:ada, publishing:ada or left:ada (which is also met if ada is not there). Put it in quotes, since > and < have a meaning in a shell. Exit codes: 0 if it is met, 8 if it is not met in time, 3 if there is no such room, 7 if the room was closed instead.',
-  needs: 'service',
   fields: FIELDS,
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
@@ -258,12 +250,12 @@ const ROOM_EVENTS: readonly EventType[] = [
 /** Agents are listed but not counted as participants, as in events. */
 const AGENT = 'AGENT';
 
-export const commands: readonly Command[] = [
+export const commands = ofNoun('wait', [
   waitForRoom,
   waitForRecording,
   waitForTranscription,
   waitForDelivery,
-];
+]);
 
 type Reached = Pick<RoomState, (typeof FIELDS)[number]>;
 

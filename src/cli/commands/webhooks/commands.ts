@@ -9,10 +9,10 @@ import { MAX_LIMIT, moreNotes, readPages } from '../../framework/lists/read-page
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
-  type Command,
   defineCommand,
   flag,
   listOfExisting,
+  ofNoun,
   option,
   optionalArgument,
   wholeNumber,
@@ -40,12 +40,10 @@ import {
 import { WEBHOOK_FIELDS, WEBHOOK_LIST, WEBHOOK_RECORD, WEBHOOK_WITHOUT_SECRET } from './webhook-view.ts';
 
 const create = defineCommand({
-  noun: 'webhooks',
   verb: 'create',
   summary: 'Register a URL that receives events',
   description:
     'Prints the signing secret once; it cannot be shown again. With --secret-stdin you choose the secret.',
-  needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { url: argument('http or https address on a public network') },
   options: { events: WEBHOOK_EVENTS, ordered: WEBHOOK_ORDERED, secretStdin: SECRET_STDIN },
@@ -94,20 +92,15 @@ const LIST_LIMIT = option('--limit <n>', 'maximum number, oldest first; default:
 });
 
 const listWebhooks = defineCommand({
-  noun: 'webhooks',
   verb: 'list',
-  aliases: ['ls'],
   summary: 'List the webhooks',
-  needs: 'service',
   fields: WEBHOOK_FIELDS,
-  arguments: {},
   options: { limit: LIST_LIMIT, watch: WATCH },
   examples: [
     { line: 'rtc webhooks list', does: 'All of them, without their secrets' },
     { line: 'rtc webhooks list --limit 20', does: 'The 20 oldest' },
     { line: 'rtc webhooks list --json id,url', does: 'Ids and URLs, as JSON' },
   ],
-  isStream: (input) => input.watch,
   async run(context, { limit, watch }) {
     const read = async (): Promise<ListResult> => {
       const response = await readList(context, limit);
@@ -125,13 +118,10 @@ const listWebhooks = defineCommand({
 });
 
 const get = defineCommand({
-  noun: 'webhooks',
   verb: 'get',
   summary: 'Show one webhook',
-  needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID },
-  options: {},
   examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All details but the secret' }],
   async run(context, { id }) {
     const client = await context.client();
@@ -140,12 +130,10 @@ const get = defineCommand({
 });
 
 const update = defineCommand({
-  noun: 'webhooks',
   verb: 'update',
   summary: 'Change the URL, the events or the order of a webhook',
   description:
     'Pending deliveries and retries go to the new URL. A change of the order applies to new events only.',
-  needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID, url: optionalArgument('new address') },
   options: { events: WEBHOOK_EVENTS, ordered: WEBHOOK_ORDERED, unordered: WEBHOOK_UNORDERED },
@@ -185,11 +173,8 @@ const update = defineCommand({
 });
 
 const remove = defineCommand({
-  noun: 'webhooks',
   verb: 'delete',
-  aliases: ['rm'],
   summary: 'Delete webhooks with their delivery logs',
-  needs: 'service',
   arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
   options: { yes: YES },
   examples: [
@@ -211,16 +196,13 @@ const remove = defineCommand({
 });
 
 export const listen = defineCommand({
-  noun: 'webhooks',
   verb: 'listen',
   summary: 'Show events live, and forward them to a local receiver, for development',
   description: `Follows the service's events from now on, without registering a webhook. With --forward-to it posts each event to the receiver as a webhook would, with both signatures. It prints the signing secret, which is the same each time, unless you set ${SECRET_VARIABLE}. While the receiver is down, events wait in their order. A response other than 2xx is shown and not retried.`,
-  needs: 'service',
   fields: ({ forwardTo, printSecret }) => {
     if (printSecret) return ['secret'];
     return forwardTo === undefined ? EVENT_FIELDS : [];
   },
-  arguments: {},
   options: {
     forwardTo: FORWARD_TO,
     events: EVENT_FILTER.events,
@@ -267,12 +249,10 @@ export const listen = defineCommand({
 });
 
 export const rotate = defineCommand({
-  noun: 'webhooks',
   verb: 'rotate',
   summary: 'Give a webhook a new secret',
   description:
     'Generates the secret and prints it once. For 24 hours the header webhook-signature carries the signatures of both secrets. X-Service-Webhook-Signature carries the new one only.',
-  needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID },
   options: { secretStdin: SECRET_STDIN, yes: YES },
@@ -309,7 +289,7 @@ export const rotate = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [
+export const commands = ofNoun('webhooks', [
   create,
   listWebhooks,
   get,
@@ -325,7 +305,7 @@ export const commands: readonly Command[] = [
   verify,
   listen,
   trigger,
-];
+]);
 
 function shown(webhook: Webhook): Result {
   return record({ response: webhook, record: webhook, columns: WEBHOOK_RECORD });

@@ -43,15 +43,12 @@ const TEST_COLUMNS: readonly Column<WebhookTest>[] = [
 const TEST_ERROR: Column<WebhookTest> = { heading: 'ERROR', value: (response) => response.error };
 
 export const test = defineCommand({
-  noun: 'webhooks',
   verb: 'test',
   summary: 'Send a test delivery, and show the response',
   description:
     'Sends the event webhook_test once, without retries. The exit code is 7 if the receiver does not respond with 2xx.',
-  needs: 'service',
   fields: ['delivered', 'statusCode', 'error', 'hint'] satisfies (keyof WebhookTest)[],
   arguments: { id: WEBHOOK_ID },
-  options: {},
   examples: [
     { line: 'rtc webhooks test wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Waits for the response, at most 10 s' },
   ],
@@ -108,12 +105,10 @@ const STATS_COLUMNS: readonly Column<WebhookStats>[] = [
 ];
 
 export const stats = defineCommand({
-  noun: 'webhooks',
   verb: 'stats',
   summary: 'Count the deliveries of a webhook, and tell whether its receiver works',
   description:
     'HEALTH is about the newest attempts: working, unsteady if some were not accepted, failing if none was. The counts are of the last 24 hours.',
-  needs: 'service',
   fields: STATS_FIELDS,
   arguments: { id: WEBHOOK_ID },
   options: {
@@ -150,12 +145,10 @@ const STATUSES = [
 ] as const satisfies readonly Delivery['status'][];
 
 export const deliveries = defineCommand({
-  noun: 'webhooks',
   verb: 'deliveries',
   summary: 'Show the delivery log of a webhook, newest first',
   description:
     'Shows the status code and the error of the last attempt. --attempts shows every attempt with its response.',
-  needs: 'service',
   fields: ({ attempts }) => (attempts ? ATTEMPT_FIELDS : DELIVERY_FIELDS),
   arguments: { id: WEBHOOK_ID },
   options: {
@@ -178,7 +171,6 @@ export const deliveries = defineCommand({
       does: 'The same, updated live',
     },
   ],
-  isStream: (input) => input.watch,
   async run(context, { id, status, event, limit, attempts, watch }) {
     const client = await context.client();
     const read = async (): Promise<ListResult> => {
@@ -196,11 +188,9 @@ export const deliveries = defineCommand({
 });
 
 export const replay = defineCommand({
-  noun: 'webhooks',
   verb: 'replay',
   summary: 'Send one delivery again, or all that failed',
   description: 'A replay has the same event id, a new signature and all four attempts.',
-  needs: 'service',
   fields: ['replayed'],
   arguments: {
     id: WEBHOOK_ID,
@@ -270,14 +260,11 @@ function attemptList({ terminal }: Context, response: DeliveryList, notes: reado
 }
 
 export const pause = defineCommand({
-  noun: 'webhooks',
   verb: 'pause',
   summary: 'Send nothing to webhooks until they are resumed',
   description:
     'Retries wait, and so do the events of the first three days: rtc webhooks resume sends them. Later events are not kept. rtc webhooks test sends nevertheless.',
-  needs: 'service',
   arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
-  options: {},
   examples: [
     { line: 'rtc webhooks pause wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'While its receiver is moved' },
   ],
@@ -291,12 +278,9 @@ export const pause = defineCommand({
 });
 
 export const resume = defineCommand({
-  noun: 'webhooks',
   verb: 'resume',
   summary: 'Send to paused webhooks again, first what they missed',
-  needs: 'service',
   arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
-  options: {},
   examples: [{ line: 'rtc webhooks resume wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Sends what was kept' }],
   async run(context, { ids }) {
     const resumed = await setPaused(context, ids, { paused: false });

@@ -40,11 +40,9 @@ const COLUMNS: readonly Column<Triggered>[] = [
 ];
 
 export const trigger = defineCommand({
-  noun: 'webhooks',
   verb: 'trigger',
   summary: 'Send a signed sample event to a receiver',
   description: `For testing a receiver: nothing happens in a room, and nothing is registered, logged or retried. The event is sent once, from this machine. With --to it is signed with $${SECRET_VARIABLE}, or with the secret of rtc webhooks listen. With --webhook it needs the secret of that webhook, in $${SECRET_VARIABLE} or with --secret-stdin, since the service does not reveal it. The exit code is 7 if the receiver does not respond with 2xx.`,
-  needs: 'service',
   fields: ['delivered', 'statusCode', 'error', 'url', 'event'] satisfies (keyof Triggered)[],
   arguments: { event: argument('name of the event', { choices: KNOWN_EVENTS, completes: 'events' }) },
   options: {

@@ -42,13 +42,11 @@ const COLUMNS: readonly Column<Verdict>[] = [
 ];
 
 export const verify = defineCommand({
-  noun: 'webhooks',
   verb: 'verify',
   summary: 'Check the signatures of a received delivery, offline',
   description: `Checks both headers, X-Service-Webhook-Signature and webhook-signature, and says why a signature does not match. The secret comes from ${SECRET_VARIABLE} or stdin. The exit code is 7 unless every header that is present matches.`,
   needs: 'nothing',
   fields: ['header', 'result', 'reason'],
-  arguments: {},
   options: {
     header: HEADERS,
     headers: option('--headers <text>', "all of them: 'name: value' lines or a JSON object", {

@@ -14,7 +14,7 @@ export async function layOutHelp(
   const { commands } = await group.load();
   if (command !== undefined && command.verb !== '') {
     const program = prepare(new Program(`rtc ${commandName(command)}`), [], options);
-    program.aliases([...(command.aliases ?? [])]);
+    program.aliases([...command.aliases]);
     return renderHelp(fill(program, command));
   }
   const verbs = commands.filter((each) => each.verb !== '');
@@ -117,7 +117,7 @@ const SOURCE_NOTES: Readonly<Record<Parameter<unknown>['source'], string>> = {
 
 /** `list|ls`, `create <name>`: a verb in the help of its noun. */
 function verbTerm(command: Command): string {
-  const verb = [command.verb, ...(command.aliases ?? [])].join('|');
+  const verb = [command.verb, ...command.aliases].join('|');
   return [verb, ...argumentTerms(command)].join(' ');
 }
 
