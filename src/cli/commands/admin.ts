@@ -37,10 +37,7 @@ const backup = defineCommand({
   ],
   async run(context, { folder }) {
     const made = await onThisMachine(context, (admin) => admin.backup(folder));
-    return record({
-      response: made,
-      record: made,
-      columns: BACKUP_COLUMNS,
+    return record(made, BACKUP_COLUMNS, {
       notes:
         made.key === 'setting'
           ? ['ENCRYPTION_KEY is not in it: keep it elsewhere, or the webhook secrets cannot be opened.']
@@ -81,10 +78,7 @@ const restore = defineCommand({
       question: async () => `Replace the database by the backup in ${folder}?`,
     });
     const restored = await onThisMachine(context, (admin) => admin.restore(folder));
-    return record({
-      response: restored,
-      record: restored,
-      columns: RESTORE_COLUMNS,
+    return record(restored, RESTORE_COLUMNS, {
       notes: [
         ...(restored.key === 'setting'
           ? ['Start the service with the ENCRYPTION_KEY that it had at the time of the backup.']
@@ -159,11 +153,7 @@ const confirmClock = defineCommand({
       question: async () => `Is it ${now} now? What is past its retention at that time will be deleted.`,
     });
     const confirmed = await onThisMachine(context, (admin) => admin.confirmClock());
-    return record({
-      response: confirmed,
-      record: confirmed,
-      columns: [{ heading: 'CONFIRMED AT', value: ({ confirmedAt }) => confirmedAt }],
-    });
+    return record(confirmed, [{ heading: 'CONFIRMED AT', value: ({ confirmedAt }) => confirmedAt }]);
   },
 });
 
@@ -200,10 +190,7 @@ const reencrypt = defineCommand({
         'Does every running instance have the first key of this ENCRYPTION_KEY? One that has not cannot decrypt them.',
     });
     const done = await onThisMachine(context, (admin) => admin.reencrypt());
-    return record({
-      response: done,
-      record: done,
-      columns: REENCRYPTION_COLUMNS,
+    return record(done, REENCRYPTION_COLUMNS, {
       notes: [
         done.lost === 0
           ? 'Every secret of a webhook and an API key is encrypted with the first key now.'

@@ -109,12 +109,7 @@ const start = defineCommand({
     const started = await client.broadcasts.start(room, { ...settings, signal: context.io.signal });
     if (started.status === 'already_broadcasting')
       printStatus(context.terminal, `${room} is already being broadcast.`);
-    return record({
-      response: started,
-      record: started,
-      columns: COLUMNS,
-      notes: [`Look at it: rtc broadcast status ${shellQuote(room)}`],
-    });
+    return record(started, COLUMNS, { notes: [`Look at it: rtc broadcast status ${shellQuote(room)}`] });
   },
 });
 
@@ -142,7 +137,7 @@ const status = defineCommand({
   async run(context, { room }) {
     const client = await context.client();
     const response = await client.broadcasts.status(room, { signal: context.io.signal });
-    return record({ response, record: response, columns: STATUS_COLUMNS });
+    return record(response, STATUS_COLUMNS);
   },
 });
 
@@ -166,7 +161,7 @@ const update = defineCommand({
     const client = await context.client();
     const change = { add: [...add], remove: [...remove] };
     const response = await client.broadcasts.change(room, change, { signal: context.io.signal });
-    return record({ response, record: response, columns: COLUMNS });
+    return record(response, COLUMNS);
   },
 });
 
@@ -186,7 +181,7 @@ const stop = defineCommand({
   async run(context, { room }) {
     const client = await context.client();
     const response = await client.broadcasts.stop(room, { signal: context.io.signal });
-    return record({ response, record: response, columns: STOP_COLUMNS });
+    return record(response, STOP_COLUMNS);
   },
 });
 

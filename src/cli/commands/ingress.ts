@@ -92,10 +92,7 @@ const create = defineCommand({
     };
     const ingress = await client.ingress.create(room, body, { signal: context.io.signal });
     await warnAboutUnreachableIngress(context, ingress);
-    return record({
-      response: ingress,
-      record: ingress,
-      columns: RECORD_COLUMNS,
+    return record(ingress, RECORD_COLUMNS, {
       notes: ingress.url === '' ? [] : ['Stream to URL with STREAM-KEY; who has the key can publish.'],
     });
   },

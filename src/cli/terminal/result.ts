@@ -106,16 +106,13 @@ export function list<R extends object>(options: ListOptions<R>): ListResult {
   };
 }
 
-type RecordOptions<R> = Common & {
-  readonly response: unknown;
-  readonly columns: readonly Column<R>[];
-  readonly record: R;
-};
-
-export function record<R extends object>(options: RecordOptions<R>): RecordResult {
-  const { columns, record: subject, ...rest } = options;
+export function record<R extends object>(
+  response: R,
+  columns: readonly Column<R>[],
+  rest: Common = {},
+): RecordResult {
   const headings = columns.map((column) => column.heading);
-  return { ...rest, kind: 'record', headings, row: toRow(subject, columns, '') };
+  return { ...rest, kind: 'record', response, headings, row: toRow(response, columns, '') };
 }
 
 export function text(value: string, rest: Omit<TextResult, 'kind' | 'text'> = {}): TextResult {

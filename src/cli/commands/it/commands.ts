@@ -239,7 +239,7 @@ function sourcesResult(language: Language | undefined): Result {
       value: () => `${source.name}; ${source.licence}; for ${source.usedFor}`,
     })),
   ];
-  return record({ response, record: response, columns: translateHeadings(columns, language) });
+  return record(response, translateHeadings(columns, language));
 }
 
 function toPeriod(place: ListedPlace): PlacePeriod {

@@ -174,10 +174,7 @@ const create = defineCommand({
       },
       { signal: context.io.signal },
     );
-    return record({
-      response: key,
-      record: key,
-      columns: NEW_KEY,
+    return record(key, NEW_KEY, {
       notes: [
         'Keep the secret now: it is not shown again.',
         `Use it here: rtc profile add NAME --api-key ${key.id}`,
@@ -240,10 +237,10 @@ const get = defineCommand({
     const { signal } = context.io;
     if (id === undefined) {
       const own = await client.keys.self({ signal });
-      return record({ response: own, record: own, columns: OWN_KEY });
+      return record(own, OWN_KEY);
     }
     const key = await client.keys.get(id, { signal });
-    return record({ response: key, record: key, columns: KEY_RECORD });
+    return record(key, KEY_RECORD);
   },
 });
 

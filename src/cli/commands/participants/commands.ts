@@ -183,7 +183,7 @@ export const update = defineCommand({
     const client = await context.client();
     const { signal } = context.io;
     const updated = await client.participants.update({ room, identity }, patch, { signal });
-    return record({ response: updated, record: updated, columns: PARTICIPANT_COLUMNS });
+    return record(updated, PARTICIPANT_COLUMNS);
   },
 });
 

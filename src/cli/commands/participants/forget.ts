@@ -44,7 +44,7 @@ export const forget = defineCommand({
     const options = { allRooms, everything, signal };
     const response = await client.participants.forgetWords(room, identity, options);
     const columns = response.traces === undefined ? COLUMNS : [...COLUMNS, ...TRACE_COLUMNS];
-    return record({ response, record: response, columns, notes: writeNotes(response, room) });
+    return record(response, columns, { notes: writeNotes(response, room) });
   },
 });
 

@@ -119,7 +119,7 @@ const set = defineCommand({
     const { plan, ignored } = await client.plans.put(input.id, body, { signal: context.io.signal });
     if (ignored.length > 0)
       printWarning(context.terminal, `rooms that are open now keep their ${ignored.join(', ')}`);
-    return record({ response: plan, record: plan, columns: RECORD_COLUMNS });
+    return record(plan, RECORD_COLUMNS);
   },
 });
 
@@ -154,7 +154,7 @@ const get = defineCommand({
   async run(context, { id }) {
     const client = await context.client();
     const plan = await client.plans.get(id, { signal: context.io.signal });
-    return record({ response: plan, record: plan, columns: RECORD_COLUMNS });
+    return record(plan, RECORD_COLUMNS);
   },
 });
 

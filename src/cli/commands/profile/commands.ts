@@ -109,7 +109,7 @@ const showProfile = defineCommand({
       throw new CliError(EXIT.notFound, 'there is no profile', 'run: rtc profile add NAME');
     pick(context, store, name);
     const shown = show(context, store, name);
-    return record({ response: shown, record: shown, columns: COLUMNS });
+    return record(shown, COLUMNS);
   },
 });
 

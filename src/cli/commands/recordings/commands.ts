@@ -85,10 +85,7 @@ const start = defineCommand({
     const response: Started = wait
       ? { ...started, mediaStartedAt: await waitForMedia(context, started, timeout) }
       : started;
-    return record({
-      response,
-      record: response,
-      columns: wait ? STARTED_COLUMNS : START_COLUMNS,
+    return record(response, wait ? STARTED_COLUMNS : START_COLUMNS, {
       notes: [`Stop it: rtc recordings stop ${shellQuote(room)}`],
     });
   },
@@ -120,11 +117,7 @@ const status = defineCommand({
   ],
   async run(context, { room }) {
     const response = await readStatus(context, room);
-    return record({
-      response,
-      record: response,
-      columns: STATUS_COLUMNS,
-    });
+    return record(response, STATUS_COLUMNS);
   },
 });
 
@@ -182,10 +175,7 @@ const stop = defineCommand({
     const client = await context.client();
     const stopped = await client.recordings.stop(room, { signal: context.io.signal });
     if (wait) return await waitForFile(context, stopped, timeout);
-    return record({
-      response: stopped,
-      record: stopped,
-      columns: STOP_COLUMNS,
+    return record(stopped, STOP_COLUMNS, {
       notes: [`Its file is complete in a moment: rtc recordings download ${stopped.egressId}`],
     });
   },

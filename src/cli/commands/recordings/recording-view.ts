@@ -63,12 +63,7 @@ export function recordingRecord(
   recording: Recording,
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
 ): RecordResult {
-  return record({
-    response: recording,
-    record: recording,
-    columns: RECORDING_RECORD,
-    ...more,
-  });
+  return record(recording, RECORDING_RECORD, more);
 }
 
 /** Returns whether the recording is stopped, but its file is not complete, or not known to be. */

@@ -128,10 +128,7 @@ const create = defineCommand({
         `the media server did not apply ${ignored.join(', ')}: the room keeps its own`,
       );
     }
-    return record({
-      response: room,
-      record: room,
-      columns: RECORD_COLUMNS,
+    return record(room, RECORD_COLUMNS, {
       notes: [
         `Join it in the browser: rtc rooms open ${shellQuote(room.name)}`,
         `Let somebody in: rtc tokens create --room ${shellQuote(room.name)} --identity ada --role host`,
@@ -169,7 +166,7 @@ const get = defineCommand({
   async run(context, input) {
     const client = await context.client();
     const room = await client.rooms.get(input.room, { signal: context.io.signal });
-    return record({ response: room, record: room, columns: RECORD_COLUMNS });
+    return record(room, RECORD_COLUMNS);
   },
 });
 
@@ -193,7 +190,7 @@ const update = defineCommand({
     if (metadata === undefined) throw usageError('nothing to change', 'give --metadata');
     const client = await context.client();
     const updated = await client.rooms.update(room, { metadata }, { signal: context.io.signal });
-    return record({ response: updated, record: updated, columns: RECORD_COLUMNS });
+    return record(updated, RECORD_COLUMNS);
   },
 });
 
@@ -276,10 +273,7 @@ export const send = defineCommand({
     const client = await context.client();
     const sent = await client.rooms.send(room, message, { signal: context.io.signal });
     const missing = to.filter((identity) => !sent.sentTo.includes(identity));
-    return record({
-      response: sent,
-      record: sent,
-      columns: [{ heading: 'SENT-TO', value: ({ sentTo }) => sentTo.join(',') }],
+    return record(sent, [{ heading: 'SENT-TO', value: ({ sentTo }) => sentTo.join(',') }], {
       notes: [
         `Sent to ${plural(sent.sentTo.length, 'participant')}.`,
         ...(missing.length === 0 ? [] : [`Not there: ${missing.join(', ')}.`]),

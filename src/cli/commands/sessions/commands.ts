@@ -94,10 +94,7 @@ const get = defineCommand({
   ],
   async run(context, { session: named }) {
     const session = await findSession(context, named);
-    return record({
-      response: session,
-      record: session,
-      columns: SESSION_RECORD,
+    return record(session, SESSION_RECORD, {
       notes: [`Who was there when: rtc sessions participants ${session.sessionId}`],
     });
   },

@@ -134,7 +134,7 @@ const get = defineCommand({
   async run({ io }, { model: name }) {
     const { listModels } = await io.loaders.stt();
     const model = findModel(listModels(), name);
-    return record({ response: model, record: model, columns: MODEL_COLUMNS });
+    return record(model, MODEL_COLUMNS);
   },
 });
 
@@ -195,10 +195,7 @@ const install = defineCommand({
         `run again: rtc stt install ${name}`,
       );
     }
-    return record({
-      response: installed,
-      record: installed,
-      columns: INSTALLED_COLUMNS,
+    return record(installed, INSTALLED_COLUMNS, {
       notes: ['Transcribe with it: rtc worker stt-live, rtc worker stt-post'],
     });
   },

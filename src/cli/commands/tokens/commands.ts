@@ -132,10 +132,7 @@ const inspect = defineCommand({
         'pass a whole token: rtc tokens create … | rtc tokens inspect',
       );
     }
-    return record({
-      response: claims.payload,
-      record: claims.payload,
-      columns: claimColumns(claims),
+    return record(claims.payload, claimColumns(claims), {
       exitCode: claims.isExpired ? EXIT.negative : EXIT.success,
       notes: ['The signature was not checked.'],
     });

@@ -140,10 +140,7 @@ const start = defineCommand({
       },
     };
     const started = await client.transcription.start(room, body, { signal: context.io.signal });
-    return record({
-      response: started,
-      record: started,
-      columns: STARTED,
+    return record(started, STARTED, {
       notes: [
         `Follow it: rtc transcription follow ${shellQuote(room)}`,
         `Stop it: rtc transcription stop ${shellQuote(room)}`,
@@ -168,10 +165,7 @@ const stop = defineCommand({
   async run(context, { room }) {
     const client = await context.client();
     const stopped = await client.transcription.stop(room, { signal: context.io.signal });
-    return record({
-      response: stopped,
-      record: stopped,
-      columns: STOPPED,
+    return record(stopped, STOPPED, {
       notes: [`Read it: rtc transcription get ${shellQuote(room)} --format text`],
     });
   },

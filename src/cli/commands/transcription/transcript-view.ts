@@ -136,5 +136,5 @@ export function postRecord(
   transcription: PostTranscription,
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
 ): RecordResult {
-  return record({ response: transcription, record: transcription, columns: POST_RECORD, ...more });
+  return record(transcription, POST_RECORD, more);
 }

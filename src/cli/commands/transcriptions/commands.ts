@@ -150,10 +150,7 @@ export const create = defineCommand({
     if (!wait) {
       const client = await context.client();
       const queued = await client.transcriptions.create(recording, body, { signal: context.io.signal });
-      return record({
-        response: queued,
-        record: queued,
-        columns: QUEUED,
+      return record(queued, QUEUED, {
         notes: [
           `Read it when it is completed: rtc transcriptions get ${queued.transcriptionId} --format text`,
         ],

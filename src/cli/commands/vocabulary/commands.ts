@@ -19,7 +19,7 @@ const get = defineCommand({
   async run(context, { room }) {
     const client = await context.client();
     const response = await client.vocabulary.get(room, { signal: context.io.signal });
-    return record({ response, record: response, columns: COLUMNS });
+    return record(response, COLUMNS);
   },
 });
 
@@ -41,7 +41,7 @@ const set = defineCommand({
     const list = await readSourceLines(context.io, terms);
     const client = await context.client();
     const response = await client.vocabulary.set(room, list, { signal: context.io.signal });
-    return record({ response, record: response, columns: COLUMNS });
+    return record(response, COLUMNS);
   },
 });
 

@@ -150,10 +150,7 @@ export const waitForDelivery = defineCommand({
       }
       return state;
     });
-    return record({
-      response: ended,
-      record: ended,
-      columns: deliveryColumns(context.terminal),
+    return record(ended, deliveryColumns(context.terminal), {
       exitCode: ended.status === wanted ? EXIT.success : EXIT.negative,
     });
   },
@@ -233,7 +230,7 @@ export const waitForRoom = defineCommand({
     }
     const { isOpen, participants, publishers } = reached;
     const result: Reached = { room, isOpen, participants, publishers };
-    return record({ response: result, record: result, columns: COLUMNS });
+    return record(result, COLUMNS);
   },
 });
 

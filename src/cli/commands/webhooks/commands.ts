@@ -74,10 +74,7 @@ const create = defineCommand({
     const webhook = await client.webhooks.create(body, { signal: context.io.signal });
     printWarnings(context.terminal, webhook);
     const isOurs = secret !== undefined;
-    return record({
-      response: webhook,
-      record: webhook,
-      columns: isOurs ? WEBHOOK_WITHOUT_SECRET : WEBHOOK_RECORD,
+    return record(webhook, isOurs ? WEBHOOK_WITHOUT_SECRET : WEBHOOK_RECORD, {
       notes: [
         ...(isOurs ? [] : ['Keep the secret now: it is not shown again.']),
         `Try it: rtc webhooks test ${webhook.id}`,
@@ -308,7 +305,7 @@ export const commands = ofNoun('webhooks', [
 ]);
 
 function shown(webhook: Webhook): Result {
-  return record({ response: webhook, record: webhook, columns: WEBHOOK_RECORD });
+  return record(webhook, WEBHOOK_RECORD);
 }
 
 async function describeLoss(context: Context, ids: readonly string[]): Promise<string> {

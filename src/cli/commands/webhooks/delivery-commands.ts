@@ -55,10 +55,7 @@ export const test = defineCommand({
   async run(context, { id }) {
     const client = await context.client();
     const response = await client.webhooks.test(id, { signal: context.io.signal });
-    return record({
-      response,
-      record: response,
-      columns: response.error === undefined ? TEST_COLUMNS : [...TEST_COLUMNS, TEST_ERROR],
+    return record(response, response.error === undefined ? TEST_COLUMNS : [...TEST_COLUMNS, TEST_ERROR], {
       exitCode: response.delivered ? EXIT.success : EXIT.negative,
       notes: response.delivered
         ? []
@@ -128,10 +125,7 @@ export const stats = defineCommand({
       ...(from === undefined ? {} : { since: from }),
       signal: context.io.signal,
     });
-    return record({
-      response,
-      record: response,
-      columns: STATS_COLUMNS,
+    return record(response, STATS_COLUMNS, {
       notes: response.isComplete ? [] : ['Of more than 50,000 in one state only the newest are counted.'],
     });
   },
@@ -225,10 +219,7 @@ export const replay = defineCommand({
       delivery === undefined
         ? await client.deliveries.replayFailed(id, from, { signal })
         : await client.deliveries.replay(id, delivery, { signal });
-    return record({
-      response,
-      record: response,
-      columns: [{ heading: 'REPLAYED', value: ({ replayed }) => replayed }],
+    return record(response, [{ heading: 'REPLAYED', value: ({ replayed }) => replayed }], {
       notes:
         response.replayed === 0
           ? ['Nothing has failed.']

@@ -81,12 +81,7 @@ export const trigger = defineCommand({
       printHint(context.terminal, 'Signed with the secret that rtc webhooks listen --print-secret prints.');
     }
     const triggered = toTriggered(url, event, await post(context, { url, secret, event, nowMs }));
-    return record({
-      response: triggered,
-      record: triggered,
-      columns: COLUMNS,
-      exitCode: triggered.delivered ? EXIT.success : EXIT.negative,
-    });
+    return record(triggered, COLUMNS, { exitCode: triggered.delivered ? EXIT.success : EXIT.negative });
   },
 });
 

@@ -71,7 +71,7 @@ function asJson(checked: readonly Checked[]): Result {
   const records = checked.map(({ code, verdict }) => ({ cf: code, ...verdict }));
   const [only, ...others] = records;
   return only !== undefined && others.length === 0
-    ? record({ response: only, record: only, columns: [] })
+    ? record(only, [])
     : list({ response: records, records, columns: [], identify: ({ cf }) => cf, empty: '' });
 }
 

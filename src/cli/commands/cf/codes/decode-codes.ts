@@ -52,7 +52,7 @@ export function decodeCodes(terminal: Terminal, codes: readonly string[], option
   if (codes.length === 1 && row !== undefined) {
     const { decoded, ...response } = row;
     const columns: readonly Column<DecodedResponse>[] = [...LIST_COLUMNS, ...detailColumns(decoded, rules)];
-    return record({ response, record: response, columns: translateHeadings(columns, rules.language) });
+    return record(response, translateHeadings(columns, rules.language));
   }
   return list({
     response: responses,
