@@ -111,7 +111,7 @@ const migrate = defineCommand({
     to: option(
       '--to <url>',
       'address of the PostgreSQL database, DATABASE_URL by default; PGPASSWORD or ~/.pgpass has its password',
-      { parse: addressWithoutPassword },
+      addressWithoutPassword,
     ),
   },
   examples: [

@@ -3,7 +3,7 @@ import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
 import { pathWithIds } from '../../contract/path-with-ids.ts';
 import { WATCH } from '../framework/common-options.ts';
 import { LIMIT, pagedList } from '../framework/lists/read-pages.ts';
-import { choice, defineCommand, notEmpty, ofNoun, option } from '../framework/parameters.ts';
+import { choice, defineCommand, ofNoun, option } from '../framework/parameters.ts';
 import type { Column } from '../terminal/result.ts';
 import type { Palette } from '../terminal/terminal.ts';
 import { pastMoment } from '../terminal/time.ts';
@@ -52,17 +52,12 @@ const listAudit = defineCommand({
     'Lists every signed request that changed something or tried to, refused ones too; requests for tokens are not listed. Needs the root key or the scope admin.',
   fields: FIELDS,
   options: {
-    key: option('--key <id>', 'only requests of this API key: key_…, or root', {
-      parse: notEmpty,
-      completes: 'keys',
-    }),
-    room: option('--room <room>', 'only requests about this room', { parse: notEmpty, completes: 'rooms' }),
-    since: option('--since <when>', 'since then: 10m, 7d, or an instant', { parse: pastMoment }),
-    until: option('--until <when>', 'before then: 10m, 7d, or an instant', { parse: pastMoment }),
+    key: option('--key <id>', 'only requests of this API key: key_…, or root', { completes: 'keys' }),
+    room: option('--room <room>', 'only requests about this room', { completes: 'rooms' }),
+    since: option('--since <when>', 'since then: 10m, 7d, or an instant', pastMoment),
+    until: option('--until <when>', 'before then: 10m, 7d, or an instant', pastMoment),
     result: option('--result <result>', 'only requests with this result', choice(AUDIT_RESULTS)),
-    request: option('--request <id>', 'only the request with this id, which its response and errors show', {
-      parse: notEmpty,
-    }),
+    request: option('--request <id>', 'only the request with this id, which its response and errors show'),
     limit: LIMIT,
     watch: WATCH,
   },

@@ -21,7 +21,6 @@ import {
   existing,
   flag,
   listOption,
-  notEmpty,
   ofNoun,
   option,
 } from '../framework/parameters.ts';
@@ -190,7 +189,7 @@ const list = defineCommand({
   summary: 'List broadcasts, newest first',
   fields: FIELDS,
   options: {
-    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
+    room: option('--room <room>', 'only those of this room', { completes: 'rooms' }),
     limit: LIMIT,
   },
   examples: [{ line: 'rtc broadcast list --room demo', does: 'Those of one room' }],

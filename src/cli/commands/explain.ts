@@ -29,9 +29,11 @@ const explain = defineCommand({
       'kind of the subject, if its name looks like another kind',
       choice(SUBJECT_KINDS),
     ),
-    limit: option('--limit <n>', `number of latest entries to show; default ${SHOWN_MOMENTS}`, {
-      parse: wholeNumber(1, 100_000),
-    }),
+    limit: option(
+      '--limit <n>',
+      `number of latest entries to show; default ${SHOWN_MOMENTS}`,
+      wholeNumber(1, 100_000),
+    ),
   },
   examples: [
     { line: 'rtc explain demo', does: 'What happened in the room since it was opened, and how it is' },

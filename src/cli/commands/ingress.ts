@@ -11,7 +11,6 @@ import {
   choice,
   defineCommand,
   existing,
-  notEmpty,
   ofNoun,
   option,
   optionalArgument,
@@ -71,11 +70,8 @@ const create = defineCommand({
   arguments: { room: ROOM },
   options: {
     type: option('--type <type>', 'protocol; default rtmp', choice(INGRESS_TYPES)),
-    identity: option('--identity <id>', 'identity of the stream in the room; default: a generated one', {
-      parse: notEmpty,
-    }),
+    identity: option('--identity <id>', 'identity of the stream in the room; default: a generated one'),
     name: option('--name <name>', 'name that others see; default "Ingress Stream"', {
-      parse: notEmpty,
       source: 'typed-or-stdin',
     }),
   },

@@ -1,12 +1,14 @@
 import { EXIT } from '../errors/cli-error.ts';
 import { startError } from '../errors/start-error.ts';
-import { defineCommand, flag, notEmpty, ofNoun, option, wholeNumber } from '../framework/parameters.ts';
+import { defineCommand, flag, ofNoun, option, wholeNumber } from '../framework/parameters.ts';
 import { done, nothing, type Result, text } from '../terminal/result.ts';
 
-export const HOST = option('--host <address>', 'address to listen on (HOST)', { parse: notEmpty });
-export const PORT = option('--port <port>', 'port to listen on, 0 for a free one (PORT)', {
-  parse: wholeNumber(0, 65_535),
-});
+export const HOST = option('--host <address>', 'address to listen on (HOST)');
+export const PORT = option(
+  '--port <port>',
+  'port to listen on, 0 for a free one (PORT)',
+  wholeNumber(0, 65_535),
+);
 
 export const NEW_KEY = flag(
   '--new-key',

@@ -2,7 +2,7 @@ import { USAGE_GROUPS, type UsageGroup } from '../../contract/choices.ts';
 import type { UsageLine } from '../../contract/usage.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { NO_LIMIT, readPages } from '../framework/lists/read-pages.ts';
-import { choice, defineCommand, flag, notEmpty, ofNoun, option } from '../framework/parameters.ts';
+import { choice, defineCommand, flag, ofNoun, option } from '../framework/parameters.ts';
 import { type Column, list } from '../terminal/result.ts';
 import { isCalendarDay } from '../terminal/time.ts';
 
@@ -68,11 +68,11 @@ const usage = defineCommand({
     'Adds up exact times by days in UTC. Rooms that are open are included; recordings, transcriptions and broadcasts when they have ended. --csv has the minutes of each role too.',
   fields: FIELDS,
   options: {
-    from: option('--from <day>', 'the first day; default the first of this month', { parse: parseDay }),
-    to: option('--to <day>', 'the day after the last one; default tomorrow', { parse: parseDay }),
+    from: option('--from <day>', 'the first day; default the first of this month', parseDay),
+    to: option('--to <day>', 'the day after the last one; default tomorrow', parseDay),
     by: option('--by <group>', 'what each line is; default day', choice(USAGE_GROUPS)),
-    room: option('--room <room>', 'only this room', { parse: notEmpty, completes: 'rooms' }),
-    prefix: option('--prefix <prefix>', 'only rooms whose names begin so', { parse: notEmpty }),
+    room: option('--room <room>', 'only this room', { completes: 'rooms' }),
+    prefix: option('--prefix <prefix>', 'only rooms whose names begin so'),
     csv: flag('--csv', 'comma-separated, with a header, for a spreadsheet'),
   },
   examples: [

@@ -124,23 +124,34 @@ export function flag(flags: string, description: string): Parameter<boolean> {
   return { description, flags, isRequired: false, isList: false, source: 'typed' };
 }
 
-type OptionExtras<T> = {
-  readonly parse: (text: string) => T;
-  readonly source?: Source;
-  readonly choices?: readonly string[];
-  readonly completes?: Completes;
-};
+type Parse<T> = (text: string) => T;
 
+type OptionExtras = Pick<ArgumentExtras<string>, 'source' | 'choices' | 'completes'>;
+
+type ParsedExtras<T> = OptionExtras & { readonly parse: Parse<T> };
+
+/** Creates an option whose value is any text that is not empty, or what it is parsed to. */
 export function option<T>(
   flags: string,
   description: string,
-  extras: OptionExtras<T>,
-): Parameter<T | undefined> {
-  return { description, flags, isRequired: false, isList: false, source: 'typed', ...extras };
+  extras: ParsedExtras<T> | Parse<T>,
+): Parameter<T | undefined>;
+export function option(
+  flags: string,
+  description: string,
+  extras?: OptionExtras,
+): Parameter<string | undefined>;
+export function option(
+  flags: string,
+  description: string,
+  extras: OptionExtras | ParsedExtras<unknown> | Parse<unknown> = {},
+): Parameter<unknown> {
+  const given = typeof extras === 'function' ? { parse: extras } : extras;
+  return { description, flags, isRequired: false, isList: false, source: 'typed', parse: notEmpty, ...given };
 }
 
 /** Creates a required option: asked for on a terminal, a usage error without one. */
-export function requiredOption<T>(flags: string, description: string, extras: OptionExtras<T>): Parameter<T> {
+export function requiredOption<T>(flags: string, description: string, extras: ParsedExtras<T>): Parameter<T> {
   return { description, flags, isRequired: true, isList: false, source: 'typed', ...extras };
 }
 
@@ -196,10 +207,10 @@ export function wholeSeconds(minimum: number, maximum: number): (text: string) =
   };
 }
 
-export function choice<const T extends string>(choices: readonly T[]): OptionExtras<T> {
+export function choice<const T extends string>(choices: readonly T[]) {
   return {
     choices,
-    parse: (text) => {
+    parse: (text: string): T => {
       const choice = choices.find((candidate) => candidate === text);
       if (choice !== undefined) return choice;
       const [typed, all] = [JSON.stringify(text), choices.join(', ')];

@@ -11,16 +11,7 @@ import type { PlanSettings } from '../../contract/plans.ts';
 import type { RecordingSettings } from '../../contract/recordings.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { futureMoment } from '../terminal/time.ts';
-import {
-  asText,
-  choice,
-  flag,
-  listOption,
-  notEmpty,
-  option,
-  wholeNumber,
-  wholeSeconds,
-} from './parameters.ts';
+import { asText, choice, flag, listOption, option, wholeNumber, wholeSeconds } from './parameters.ts';
 
 /** How to record. */
 export const RECORDING_OPTIONS = {
@@ -44,38 +35,36 @@ export const LIVE_OPTIONS = {
 
 /** Options that `rtc plans set` and `rtc rooms create` share: what is planned for a room. */
 export const PLAN_OPTIONS = {
-  opensAt: option('--opens-at <time>', 'nobody gets a token before: 10m, 7d or an instant', {
-    parse: futureMoment,
-  }),
-  closesAt: option('--closes-at <time>', 'the room is closed then: 10m, 7d or an instant', {
-    parse: futureMoment,
-  }),
-  maxDuration: option('--max-duration <duration>', 'close the room this long after the first join', {
-    parse: wholeSeconds(1, MAX_PLAN_SECONDS),
-  }),
+  opensAt: option('--opens-at <time>', 'nobody gets a token before: 10m, 7d or an instant', futureMoment),
+  closesAt: option('--closes-at <time>', 'the room is closed then: 10m, 7d or an instant', futureMoment),
+  maxDuration: option(
+    '--max-duration <duration>',
+    'close the room this long after the first join',
+    wholeSeconds(1, MAX_PLAN_SECONDS),
+  ),
   soloTimeout: option(
     '--solo-timeout <duration>',
     'close the room when somebody has been alone for so long',
-    {
-      parse: wholeSeconds(1, MAX_PLAN_SECONDS),
-    },
+    wholeSeconds(1, MAX_PLAN_SECONDS),
   ),
-  earlyJoin: option('--early-join <duration>', 'let people in this long before it opens', {
-    parse: wholeSeconds(0, MAX_PLAN_SECONDS),
-  }),
+  earlyJoin: option(
+    '--early-join <duration>',
+    'let people in this long before it opens',
+    wholeSeconds(0, MAX_PLAN_SECONDS),
+  ),
   closingWarnings: option(
     '--closing-warnings <list>',
     'durations before the end at which people are told, such as 5m,1m; none for no warning',
-    { parse: warnings },
+    warnings,
   ),
   lobby: flag('--lobby', 'people of other roles wait until they are admitted'),
-  roles: option('--roles <list>', 'roles that do not wait, such as host,moderator; none for no role', {
-    parse: roleList,
-  }),
+  roles: option(
+    '--roles <list>',
+    'roles that do not wait, such as host,moderator; none for no role',
+    roleList,
+  ),
   vocabulary: listOption('--term <text>', 'name or term for transcriptions'),
-  language: option('--language <tag>', 'language of transcriptions that are started without one', {
-    parse: notEmpty,
-  }),
+  language: option('--language <tag>', 'language of transcriptions that are started without one'),
   record: option('--record <when>', 'record by itself from then on', choice(PLAN_TRIGGERS)),
   ...RECORDING_OPTIONS,
   transcribe: option('--transcribe <when>', 'transcribe by itself from then on', choice(PLAN_TRIGGERS)),
@@ -85,13 +74,15 @@ export const PLAN_OPTIONS = {
 
 /** Settings of rooms that plans have too. */
 export const ROOM_SETTINGS = {
-  maxParticipants: option('--max-participants <n>', 'maximum number of participants', {
-    parse: wholeNumber(1, 4_294_967_295),
-  }),
+  maxParticipants: option(
+    '--max-participants <n>',
+    'maximum number of participants',
+    wholeNumber(1, 4_294_967_295),
+  ),
   emptyTimeout: option(
     '--empty-timeout <duration>',
     'close the room after it has been empty for this long, such as 10m',
-    { parse: wholeSeconds(1, 4_294_967_295) },
+    wholeSeconds(1, 4_294_967_295),
   ),
   metadata: option('--metadata <text>', 'text that is kept with the room', {
     parse: asText,

@@ -11,9 +11,11 @@ const DAY_SECONDS = 86_400;
 /** `--wait [--timeout 60s]`. */
 export const WAIT_OPTIONS = {
   wait: flag('--wait', 'wait until it is done'),
-  timeout: option('--timeout <duration>', 'with --wait: time limit; default 60s', {
-    parse: wholeSeconds(1, DAY_SECONDS),
-  }),
+  timeout: option(
+    '--timeout <duration>',
+    'with --wait: time limit; default 60s',
+    wholeSeconds(1, DAY_SECONDS),
+  ),
 };
 
 export type WaitFor<T> = {

@@ -138,17 +138,17 @@ const PERSON_OPTIONS = {
   }),
   noName: flag('--no-name', 'the person has no given name'),
   noSurname: flag('--no-surname', 'the person has no surname'),
-  gender: option('--gender <gender>', 'F or M', { parse: asText }),
-  date: option('--date <date>', 'birth date, YYYY-MM-DD or DD/MM/YYYY', { parse: asText }),
-  city: option('--city <city>', 'birthplace: a comune, a foreign state (in Italian), or a Belfiore code', {
-    parse: asText,
-  }),
+  gender: option('--gender <gender>', 'F or M', asText),
+  date: option('--date <date>', 'birth date, YYYY-MM-DD or DD/MM/YYYY', asText),
+  city: option(
+    '--city <city>',
+    'birthplace: a comune, a foreign state (in Italian), or a Belfiore code',
+    asText,
+  ),
   province: option(
     '--province <XX>',
     'province of the birthplace, EE for abroad; only needed if the city is ambiguous',
-    {
-      parse: asText,
-    },
+    asText,
   ),
 };
 

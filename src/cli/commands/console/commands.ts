@@ -15,9 +15,7 @@ const openConsole = defineCommand({
     'Serves a web application on 127.0.0.1 until Ctrl-C, and opens it. It shows rooms, sessions, recordings with their transcripts, webhooks with every delivery, events, ingress, the audit log, the checks of rtc doctor, and fiscal codes. It signs with the profile’s key, which never reaches the browser.',
   options: {
     readOnly: flag('--read-only', 'refuse every change'),
-    port: option('--port <port>', 'port of the page; default: a free one', {
-      parse: wholeNumber(0, MAX_PORT),
-    }),
+    port: option('--port <port>', 'port of the page; default: a free one', wholeNumber(0, MAX_PORT)),
     print: flag('--print', 'print the link, and do not open a browser'),
   },
   examples: [

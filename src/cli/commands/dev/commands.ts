@@ -7,7 +7,7 @@ import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, choice, defineCommand, notEmpty, ofNoun, option } from '../../framework/parameters.ts';
+import { argument, choice, defineCommand, ofNoun, option } from '../../framework/parameters.ts';
 import type { DevReady } from '../../terminal/io.ts';
 import { done, nothing } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';
@@ -35,7 +35,7 @@ const join = defineCommand({
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
     role: ROLE,
-    name: option('--name <name>', 'name that others see; default the identity', { parse: notEmpty }),
+    name: option('--name <name>', 'name that others see; default the identity'),
     publish: option('--publish <kind>', 'also publish a track', choice(['audio', 'video'])),
   },
   examples: [
@@ -85,11 +85,9 @@ const dev = defineCommand({
     with: option(
       '--with <add-ons>',
       `add-ons that must run, or the command fails: ${DEV_ADD_ONS.join(',')}`,
-      {
-        parse: addOnNames,
-      },
+      addOnNames,
     ),
-    without: option('--without <add-ons>', 'add-ons that are not started', { parse: addOnNames }),
+    without: option('--without <add-ons>', 'add-ons that are not started', addOnNames),
     newKey: NEW_KEY,
     host: HOST,
     port: PORT,

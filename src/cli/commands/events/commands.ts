@@ -23,9 +23,7 @@ const listEvents = defineCommand({
   fields: EVENT_FIELDS,
   options: {
     ...EVENT_FILTER,
-    limit: option('--limit <n>', `maximum number; default ${DEFAULT_LIMIT}`, {
-      parse: wholeNumber(1, MAX_LIMIT),
-    }),
+    limit: option('--limit <n>', `maximum number; default ${DEFAULT_LIMIT}`, wholeNumber(1, MAX_LIMIT)),
   },
   examples: [
     { line: 'rtc events list --limit 20', does: 'The last twenty' },
@@ -73,10 +71,8 @@ const tail = defineCommand({
       parse: eventName,
       completes: 'events',
     }),
-    max: option('--max <n>', 'end after this many events', { parse: wholeNumber(1, MAX_LIMIT) }),
-    timeout: option('--timeout <duration>', 'time limit: 90s, 10m, 1h', {
-      parse: wholeSeconds(1, DAY_SECONDS),
-    }),
+    max: option('--max <n>', 'end after this many events', wholeNumber(1, MAX_LIMIT)),
+    timeout: option('--timeout <duration>', 'time limit: 90s, 10m, 1h', wholeSeconds(1, DAY_SECONDS)),
   },
   examples: [
     { line: 'rtc events tail', does: 'From now on, until Ctrl-C' },

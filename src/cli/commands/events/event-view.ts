@@ -5,7 +5,7 @@ import type { Event } from '../../../contract/events.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
-import { notEmpty, option } from '../../framework/parameters.ts';
+import { option } from '../../framework/parameters.ts';
 import type { Column } from '../../terminal/result.ts';
 import { escapeForTerminal, type Terminal } from '../../terminal/terminal.ts';
 import { pastMoment, pastTime } from '../../terminal/time.ts';
@@ -129,13 +129,11 @@ export const KNOWN_EVENTS = EVENT_NAMES.filter((name) => name !== ALL_EVENTS);
 
 /** Options that select events. The API calls them types, a webhook events: both are accepted. */
 export const EVENT_FILTER = {
-  room: option('--room <room>', 'only events of this room', { parse: notEmpty, completes: 'rooms' }),
+  room: option('--room <room>', 'only events of this room', { completes: 'rooms' }),
   events: option('--types, --events <names>', 'only these events, separated by commas', {
     parse: eventNames,
     completes: 'events',
   }),
-  since: option('--since <when>', 'since then: 10m, 7d, or an instant', { parse: pastMoment }),
-  cursor: option('--cursor <cursor>', 'continue from the nextCursor of an earlier response', {
-    parse: notEmpty,
-  }),
+  since: option('--since <when>', 'since then: 10m, 7d, or an instant', pastMoment),
+  cursor: option('--cursor <cursor>', 'continue from the nextCursor of an earlier response'),
 };

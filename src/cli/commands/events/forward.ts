@@ -30,9 +30,7 @@ export function receiverUrl(word: string): URL {
 export const FORWARD_TO = option(
   '--forward-to <url>',
   'receiver, such as http://localhost:4000/hook or 4000',
-  {
-    parse: receiverUrl,
-  },
+  receiverUrl,
 );
 
 type ForwardOptions = Pick<

@@ -26,7 +26,6 @@ import {
   defineCommand,
   flag,
   listArgument,
-  notEmpty,
   ofNoun,
   option,
   wholeNumber,
@@ -155,17 +154,12 @@ const listCities = defineCommand({
   arguments: { province: argument('abbreviation of the province, such as RM; EE for states') },
   options: {
     current: flag('--current', 'only names that are in use today'),
-    date: option('--date <date>', 'only names that were in force on this day, YYYY-MM-DD', {
-      parse: calendarDay,
-    }),
+    date: option('--date <date>', 'only names that were in force on this day, YYYY-MM-DD', calendarDay),
     q: option(
       '--q <text>',
       'only places with a name, in any language, that begins with this; case and accents are ignored',
-      {
-        parse: notEmpty,
-      },
     ),
-    limit: option('--limit <count>', 'maximum number', { parse: wholeNumber(1, 10_000) }),
+    limit: option('--limit <count>', 'maximum number', wholeNumber(1, 10_000)),
     details: DETAILS,
     lang: LANG,
   },
@@ -329,11 +323,9 @@ export const findPlaces = defineCommand({
   fields: ['place', 'history', 'successors', 'frazioni', 'istatProvince'],
   arguments: { words: listArgument('part of the name, a Belfiore code, or a postal code') },
   options: {
-    province: option('--province <XX>', 'only places that were ever in this province; EE for states', {
-      parse: notEmpty,
-    }),
-    date: option('--date <date>', 'places in force on this day first, YYYY-MM-DD', { parse: calendarDay }),
-    limit: option('--limit <count>', 'maximum number; default 10', { parse: wholeNumber(1, 100) }),
+    province: option('--province <XX>', 'only places that were ever in this province; EE for states'),
+    date: option('--date <date>', 'places in force on this day first, YYYY-MM-DD', calendarDay),
+    limit: option('--limit <count>', 'maximum number; default 10', wholeNumber(1, 100)),
     details: DETAILS,
     lang: LANG,
   },

@@ -140,9 +140,7 @@ const create = defineCommand({
     validFor: option(
       '--valid-for <duration>',
       'how long it is valid, such as 90d; default: until it is revoked',
-      {
-        parse: wholeSeconds(1, MAX_TTL_SECONDS),
-      },
+      wholeSeconds(1, MAX_TTL_SECONDS),
     ),
   },
   examples: [

@@ -14,7 +14,6 @@ import {
   existing,
   flag,
   jsonObject,
-  notEmpty,
   ofNoun,
   option,
   wholeNumber,
@@ -48,7 +47,7 @@ const listParticipants = defineCommand({
   fields: PARTICIPANT_FIELDS,
   arguments: { room: ROOM },
   options: {
-    limit: option('--limit <n>', 'maximum number; default: everyone', { parse: wholeNumber(1, MAX_LIMIT) }),
+    limit: option('--limit <n>', 'maximum number; default: everyone', wholeNumber(1, MAX_LIMIT)),
     watch: WATCH,
   },
   examples: [
@@ -87,9 +86,11 @@ const remove = defineCommand({
     'Without --block, a participant with a valid token can come back. With --block, the identity gets no token for this room, and is removed at once if it joins with an older one. You can block somebody who is not in the room.',
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
-    block: option('--block <duration>', 'keep the identity out for this long, such as 1h, or forever', {
-      parse: blockDuration,
-    }),
+    block: option(
+      '--block <duration>',
+      'keep the identity out for this long, such as 1h, or forever',
+      blockDuration,
+    ),
     yes: YES,
   },
   examples: [
@@ -154,7 +155,7 @@ export const update = defineCommand({
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
     role: option('--role <role>', 'what the participant may do from now on', choice(ROLES)),
-    name: option('--name <name>', 'new name that others see', { parse: notEmpty, source: 'typed-or-stdin' }),
+    name: option('--name <name>', 'new name that others see', { source: 'typed-or-stdin' }),
     metadata: option('--metadata <json>', 'JSON object that replaces the metadata', {
       parse: jsonObject,
       source: 'typed-or-file',
@@ -198,7 +199,7 @@ function attributeTexts(text: string): Attributes {
 }
 
 const TRACK_OPTIONS = {
-  track: option('--track <sid>', 'this track', { parse: notEmpty }),
+  track: option('--track <sid>', 'this track'),
   source: option('--source <source>', 'the tracks of this source', choice(TRACK_SOURCES)),
 };
 

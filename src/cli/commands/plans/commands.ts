@@ -5,7 +5,6 @@ import {
   defineCommand,
   existing,
   listOfExisting,
-  notEmpty,
   ofNoun,
   option,
 } from '../../framework/parameters.ts';
@@ -85,8 +84,8 @@ const set = defineCommand({
   fields: FIELDS,
   arguments: { id: argument('id of the plan, which you choose', { completes: 'plans' }) },
   options: {
-    room: option('--room <name>', 'the room that the plan is for', { parse: notEmpty, completes: 'rooms' }),
-    prefix: option('--prefix <text>', 'plan for all rooms whose names begin so', { parse: notEmpty }),
+    room: option('--room <name>', 'the room that the plan is for', { completes: 'rooms' }),
+    prefix: option('--prefix <text>', 'plan for all rooms whose names begin so'),
     ...PLAN_OPTIONS,
     ...ROOM_SETTINGS,
   },

@@ -19,7 +19,6 @@ import {
   existing,
   flag,
   listOfExisting,
-  notEmpty,
   ofNoun,
   option,
   optionalArgument,
@@ -179,19 +178,15 @@ export const add = defineCommand({
   needs: 'nothing',
   arguments: { name: argument('name of the profile') },
   options: {
-    url: option('--url <url>', `address of the service; default ${DEFAULT_URL}`, { parse: serviceUrl }),
-    apiKey: option('--api-key <key>', 'API key', { parse: notEmpty }),
+    url: option('--url <url>', `address of the service; default ${DEFAULT_URL}`, serviceUrl),
+    apiKey: option('--api-key <key>', 'API key'),
     secretStdin: flag('--secret-stdin', 'read the API secret from stdin, and save it'),
     secretFile: option('--secret-file <file>', 'read the API secret from this file at every use', {
-      parse: notEmpty,
       completes: 'files',
     }),
     secretCommand: option(
       '--secret-command <command>',
       'run this command at every use; it prints the API secret',
-      {
-        parse: notEmpty,
-      },
     ),
     use: flag('--use', 'make it the current profile'),
     protected: flag(

@@ -17,7 +17,6 @@ import {
   defineCommand,
   existing,
   listOfExisting,
-  notEmpty,
   ofNoun,
   option,
 } from '../../framework/parameters.ts';
@@ -200,7 +199,7 @@ export const listRecordings = defineCommand({
   summary: 'List recordings, newest first',
   fields: RECORDING_FIELDS,
   options: {
-    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
+    room: option('--room <room>', 'only those of this room', { completes: 'rooms' }),
     status: option('--status <status>', 'only these', choice(STATUSES)),
     limit: LIMIT,
     watch: WATCH,

@@ -15,7 +15,6 @@ import {
   existing,
   flag,
   listOption,
-  notEmpty,
   ofNoun,
   option,
 } from '../../framework/parameters.ts';
@@ -252,7 +251,7 @@ export const send = defineCommand({
     }),
   },
   options: {
-    topic: option('--topic <topic>', 'topic, by which clients tell messages apart', { parse: notEmpty }),
+    topic: option('--topic <topic>', 'topic, by which clients tell messages apart'),
     to: listOption('--to <identity>', 'identity that receives it; default: everyone'),
     lossy: flag('--lossy', 'send it without retransmission, for data that is soon out of date'),
     base64: flag('--base64', 'the text is base64; send its bytes'),

@@ -23,9 +23,7 @@ export const remove = defineCommand({
       'keep the room closed, until rtc rooms create opens it',
       choice(['never']),
     ),
-    until: option('--until <time>', 'keep the room closed until then: 10m, 7d or an instant', {
-      parse: futureMoment,
-    }),
+    until: option('--until <time>', 'keep the room closed until then: 10m, 7d or an instant', futureMoment),
     yes: YES,
   },
   examples: [

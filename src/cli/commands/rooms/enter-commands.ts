@@ -12,7 +12,6 @@ import {
   defineCommand,
   flag,
   listOfExisting,
-  notEmpty,
   option,
   optionalListArgument,
   wholeNumber,
@@ -30,15 +29,15 @@ export const open = defineCommand({
     'Serves a page on 127.0.0.1 until Ctrl-C, and opens it. The page has video tiles, camera and microphone, screen share, chat, and captions while a live transcription runs. A host can mute and remove people there. A second tab joins as a second person.',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
-    as: option('--as <identity>', 'identity in the room; default: your user name', { parse: notEmpty }),
+    as: option('--as <identity>', 'identity in the room; default: your user name'),
     role: option('--role <role>', 'what you may do; default host', choice(ROLES)),
-    name: option('--name <name>', 'name that others see; default: the identity', { parse: notEmpty }),
-    port: option('--port <port>', 'port of the page; default: a free one', {
-      parse: wholeNumber(0, MAX_PORT),
-    }),
-    publicUrl: option('--public-url <url>', 'https address of a proxy in front of the page, for a phone', {
-      parse: httpsUrl,
-    }),
+    name: option('--name <name>', 'name that others see; default: the identity'),
+    port: option('--port <port>', 'port of the page; default: a free one', wholeNumber(0, MAX_PORT)),
+    publicUrl: option(
+      '--public-url <url>',
+      'https address of a proxy in front of the page, for a phone',
+      httpsUrl,
+    ),
     print: flag('--print', 'print the link, and do not open a browser'),
   },
   examples: [
@@ -75,26 +74,20 @@ export const join = defineCommand({
     'Publishes a test pattern (a moving picture and a tone) or a WAV file with 16-bit samples. If ffmpeg is installed, it publishes any other file of sound or pictures. With - it publishes what comes from stdin: WAV, or samples without a header. With --listen it writes what the others say to a WAV file of one channel. It leaves at the end of the file, with Ctrl-C, and when the room ends. Exit codes: 0 if the file has been played, you stopped it, or the room ended without cutting anything off; 7 if the participant was removed or replaced by somebody with the same identity, or the room was closed before the end of the file; 6 if the package @livekit/rtc-node is not installed, or the connection is lost. For load tests use LiveKit’s own tool: lk load-test.',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
-    publish: option('--publish <what>', 'test-pattern, a file, or - for stdin', {
-      parse: notEmpty,
-      completes: 'files',
-    }),
+    publish: option('--publish <what>', 'test-pattern, a file, or - for stdin', { completes: 'files' }),
     listen: option('--listen <file>', 'WAV file for what the others say, - for stdout', {
-      parse: notEmpty,
       completes: 'files',
     }),
-    as: option('--as <identity>', 'identity in the room; default: your user name and a number', {
-      parse: notEmpty,
-    }),
-    name: option('--name <name>', 'name that others see; default: the identity', { parse: notEmpty }),
+    as: option('--as <identity>', 'identity in the room; default: your user name and a number'),
+    name: option('--name <name>', 'name that others see; default: the identity'),
     role: option('--role <role>', 'what it may do; default participant', choice(ROLES)),
     loop: flag('--loop', 'play the file again and again'),
-    rate: option('--rate <n>', `sample rate of stdin without a header; default ${DEFAULT_RATE}`, {
-      parse: wholeNumber(8_000, 192_000),
-    }),
-    channels: option('--channels <n>', 'channels of stdin without a header; default 1', {
-      parse: wholeNumber(1, 2),
-    }),
+    rate: option(
+      '--rate <n>',
+      `sample rate of stdin without a header; default ${DEFAULT_RATE}`,
+      wholeNumber(8_000, 192_000),
+    ),
+    channels: option('--channels <n>', 'channels of stdin without a header; default 1', wholeNumber(1, 2)),
   },
   examples: [
     {

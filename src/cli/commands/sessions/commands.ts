@@ -5,15 +5,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, NO_LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
-import {
-  choice,
-  defineCommand,
-  existing,
-  flag,
-  notEmpty,
-  ofNoun,
-  option,
-} from '../../framework/parameters.ts';
+import { choice, defineCommand, existing, flag, ofNoun, option } from '../../framework/parameters.ts';
 import { record } from '../../terminal/result.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { pastMoment } from '../../terminal/time.ts';
@@ -43,14 +35,10 @@ const listSessions = defineCommand({
     'A session is a room from its opening to its end. For an open session, the figures are those of this moment. --csv writes every session that matches, unless you set --limit.',
   fields: SESSION_FIELDS,
   options: {
-    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
+    room: option('--room <room>', 'only those of this room', { completes: 'rooms' }),
     status: option('--status <status>', 'only these', choice(SESSION_STATUSES)),
-    since: option('--since <time>', 'only rooms opened since then: 10m, 7d or an instant', {
-      parse: pastMoment,
-    }),
-    until: option('--until <time>', 'only rooms opened before then: 10m, 7d or an instant', {
-      parse: pastMoment,
-    }),
+    since: option('--since <time>', 'only rooms opened since then: 10m, 7d or an instant', pastMoment),
+    until: option('--until <time>', 'only rooms opened before then: 10m, 7d or an instant', pastMoment),
     limit: LIMIT,
     csv: CSV,
   },

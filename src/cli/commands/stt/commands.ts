@@ -1,15 +1,7 @@
 import { formatBytes } from '../../../contract/amounts.ts';
 import { CancelledError, CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { startError } from '../../errors/start-error.ts';
-import {
-  argument,
-  asText,
-  defineCommand,
-  flag,
-  notEmpty,
-  ofNoun,
-  option,
-} from '../../framework/parameters.ts';
+import { argument, asText, defineCommand, flag, ofNoun, option } from '../../framework/parameters.ts';
 import type { Prompter } from '../../framework/prompts.ts';
 import type { ErrorRate, ModelSpeed, SpeechModel } from '../../terminal/io.ts';
 import { type Column, list, record } from '../../terminal/result.ts';
@@ -99,7 +91,7 @@ const models = defineCommand({
   needs: 'nothing',
   fields: FIELDS,
   options: {
-    language: option('--language <tag>', 'only models for this language, such as it', { parse: asText }),
+    language: option('--language <tag>', 'only models for this language, such as it', asText),
   },
   examples: [
     { line: 'rtc stt models', does: 'Installed and available models' },
@@ -148,7 +140,6 @@ const install = defineCommand({
   arguments: { model: argument('name of the model, as rtc stt models lists them') },
   options: {
     from: option('--from <place>', 'archive, folder or address of a mirror to take the model from', {
-      parse: notEmpty,
       completes: 'files',
     }),
     acceptUnverified: flag(

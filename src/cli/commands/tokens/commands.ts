@@ -37,13 +37,12 @@ const create = defineCommand({
       source: 'typed-or-stdin',
     }),
     role: requiredOption('--role <role>', 'what the person may do', choice(ROLES)),
-    name: option('--name <name>', 'name that others see; default the identity', {
-      parse: notEmpty,
-      source: 'typed-or-stdin',
-    }),
-    validFor: option('--valid-for <duration>', 'how long it can be used, such as 8h; default TOKEN_TTL', {
-      parse: wholeSeconds(1, MAX_TTL_SECONDS),
-    }),
+    name: option('--name <name>', 'name that others see; default the identity', { source: 'typed-or-stdin' }),
+    validFor: option(
+      '--valid-for <duration>',
+      'how long it can be used, such as 8h; default TOKEN_TTL',
+      wholeSeconds(1, MAX_TTL_SECONDS),
+    ),
     source: listOption('--source <source>', 'the person may publish only this source', {
       choices: TRACK_SOURCES,
       checkEach: (text) => void source.parse(text),

@@ -14,15 +14,7 @@ import { describeError } from '../../errors/describe-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
-import {
-  choice,
-  defineCommand,
-  existing,
-  listArgument,
-  notEmpty,
-  ofNoun,
-  option,
-} from '../../framework/parameters.ts';
+import { choice, defineCommand, existing, listArgument, ofNoun, option } from '../../framework/parameters.ts';
 import { LIVE_OPTIONS, parseSpeakers } from '../../framework/plan-options.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { type Column, done, instant, nothing, record, text } from '../../terminal/result.ts';
@@ -93,7 +85,7 @@ const listLive = defineCommand({
   summary: 'List the live transcriptions of all rooms, newest first',
   fields: LIVE_FIELDS,
   options: {
-    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
+    room: option('--room <room>', 'only those of this room', { completes: 'rooms' }),
     status: option('--status <status>', 'only these', choice(LIVE_STATES)),
     limit: LIMIT,
     watch: WATCH,

@@ -1,13 +1,11 @@
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../contract/choices.ts';
 import type { Context } from '../../framework/context.ts';
-import { choice, notEmpty, option, optionalListArgument } from '../../framework/parameters.ts';
+import { choice, option, optionalListArgument } from '../../framework/parameters.ts';
 import { splitPair } from '../../framework/plan-options.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
 import { pastMoment } from '../../terminal/time.ts';
 
-export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or auto; default en-US', {
-  parse: notEmpty,
-});
+export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or auto; default en-US');
 
 export const FORMAT = option(
   '--format <format>',
@@ -15,9 +13,11 @@ export const FORMAT = option(
   choice(TRANSCRIPT_FORMATS),
 );
 
-export const SINCE = option('--since <when>', 'only segments that ended after this: 10m, 2h, or an instant', {
-  parse: pastMoment,
-});
+export const SINCE = option(
+  '--since <when>',
+  'only segments that ended after this: 10m, 2h, or an instant',
+  pastMoment,
+);
 
 export const SPEAKERS = optionalListArgument('speakers as KEY=NAME; the key is a track id or an identity');
 

@@ -15,7 +15,6 @@ import {
   existing,
   listArgument,
   listOfExisting,
-  notEmpty,
   ofNoun,
   option,
 } from '../../framework/parameters.ts';
@@ -42,8 +41,8 @@ const listTranscriptions = defineCommand({
   summary: 'List the transcriptions of recordings, newest first',
   fields: POST_FIELDS,
   options: {
-    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
-    recording: option('--recording <id>', 'only those of this recording', { parse: notEmpty }),
+    room: option('--room <room>', 'only those of this room', { completes: 'rooms' }),
+    recording: option('--recording <id>', 'only those of this recording'),
     status: option('--status <status>', 'only these', choice(POST_STATUSES)),
     limit: LIMIT,
     watch: WATCH,
@@ -172,17 +171,11 @@ export const search = defineCommand({
   fields: ['kind', 'roomId', 'recordingId', 'segment', 'highlighted'],
   arguments: { words: listArgument('words to search for; - reads them from stdin') },
   options: {
-    room: option('--room <room>', 'only in this room', { parse: notEmpty, completes: 'rooms' }),
-    recording: option('--recording <id>', 'only in this recording', { parse: notEmpty }),
-    language: option('--language <tag>', 'only in this language (BCP 47); en finds en-US too', {
-      parse: notEmpty,
-    }),
-    since: option('--since <time>', 'only what was said since then: 10m, 7d or an instant', {
-      parse: pastMoment,
-    }),
-    until: option('--until <time>', 'only what was said before then: 10m, 7d or an instant', {
-      parse: pastMoment,
-    }),
+    room: option('--room <room>', 'only in this room', { completes: 'rooms' }),
+    recording: option('--recording <id>', 'only in this recording'),
+    language: option('--language <tag>', 'only in this language (BCP 47); en finds en-US too'),
+    since: option('--since <time>', 'only what was said since then: 10m, 7d or an instant', pastMoment),
+    until: option('--until <time>', 'only what was said before then: 10m, 7d or an instant', pastMoment),
     limit: LIMIT,
   },
   examples: [

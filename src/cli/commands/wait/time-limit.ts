@@ -14,9 +14,11 @@ const DEFAULT_TIMEOUT_SECONDS = 60;
 
 const DAY_SECONDS = 86_400;
 
-export const TIMEOUT = option('--timeout <duration>', 'time limit; default 60s', {
-  parse: wholeSeconds(1, DAY_SECONDS),
-});
+export const TIMEOUT = option(
+  '--timeout <duration>',
+  'time limit; default 60s',
+  wholeSeconds(1, DAY_SECONDS),
+);
 
 type TimeLimit<S> = {
   /** The awaited condition: `room "demo" to be open`. */

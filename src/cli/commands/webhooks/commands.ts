@@ -84,9 +84,11 @@ const create = defineCommand({
   },
 });
 
-const LIST_LIMIT = option('--limit <n>', 'maximum number, oldest first; default: all', {
-  parse: wholeNumber(1, MAX_LIMIT),
-});
+const LIST_LIMIT = option(
+  '--limit <n>',
+  'maximum number, oldest first; default: all',
+  wholeNumber(1, MAX_LIMIT),
+);
 
 const listWebhooks = defineCommand({
   verb: 'list',

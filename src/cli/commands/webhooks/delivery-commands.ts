@@ -11,7 +11,6 @@ import {
   defineCommand,
   flag,
   listOfExisting,
-  notEmpty,
   option,
   optionalArgument,
 } from '../../framework/parameters.ts';
@@ -109,7 +108,7 @@ export const stats = defineCommand({
   fields: STATS_FIELDS,
   arguments: { id: WEBHOOK_ID },
   options: {
-    since: option('--since <when>', 'count since then: 1h, 7d, or an instant', { parse: pastMoment }),
+    since: option('--since <when>', 'count since then: 1h, 7d, or an instant', pastMoment),
   },
   examples: [
     { line: 'rtc webhooks stats wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'The last 24 hours' },
@@ -147,9 +146,7 @@ export const deliveries = defineCommand({
   arguments: { id: WEBHOOK_ID },
   options: {
     status: option('--status <status>', 'only these', choice(STATUSES)),
-    event: option('--event <id>', 'only the delivery of this event, while the event is kept', {
-      parse: notEmpty,
-    }),
+    event: option('--event <id>', 'only the delivery of this event, while the event is kept'),
     limit: LIMIT,
     attempts: flag('--attempts', 'show every attempt with the receiver’s response'),
     watch: WATCH,
@@ -193,9 +190,11 @@ export const replay = defineCommand({
     }),
   },
   options: {
-    since: option('--since <when>', 'only deliveries that failed since then: 10m, 7d, or an instant', {
-      parse: pastMoment,
-    }),
+    since: option(
+      '--since <when>',
+      'only deliveries that failed since then: 10m, 7d, or an instant',
+      pastMoment,
+    ),
   },
   examples: [
     { line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All that failed' },

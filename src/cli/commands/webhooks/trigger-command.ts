@@ -4,7 +4,7 @@ import { EVENT_NAMES, type EventName, type EventType, findEventType } from '../.
 import type { Event } from '../../../contract/events.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, defineCommand, notEmpty, option } from '../../framework/parameters.ts';
+import { argument, defineCommand, option } from '../../framework/parameters.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { KNOWN_EVENTS } from '../events/event-view.ts';
@@ -46,12 +46,9 @@ export const trigger = defineCommand({
   fields: ['delivered', 'statusCode', 'error', 'url', 'event'] satisfies (keyof Triggered)[],
   arguments: { event: argument('name of the event', { choices: KNOWN_EVENTS, completes: 'events' }) },
   options: {
-    to: option('--to <url>', 'receiver, such as http://localhost:4000/hook or 4000', { parse: receiverUrl }),
-    webhook: option('--webhook <id>', 'address of this registered webhook', {
-      parse: notEmpty,
-      completes: 'webhooks',
-    }),
-    room: option('--room <room>', `room of the event; default ${DEFAULT_ROOM}`, { parse: notEmpty }),
+    to: option('--to <url>', 'receiver, such as http://localhost:4000/hook or 4000', receiverUrl),
+    webhook: option('--webhook <id>', 'address of this registered webhook', { completes: 'webhooks' }),
+    room: option('--room <room>', `room of the event; default ${DEFAULT_ROOM}`),
     secretStdin: SECRET_STDIN,
   },
   examples: [

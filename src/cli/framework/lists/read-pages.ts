@@ -11,9 +11,11 @@ export const MAX_LIMIT = 10_000;
 /** Reads every record, over as many pages as needed. */
 export const NO_LIMIT = Number.POSITIVE_INFINITY;
 
-export const LIMIT = option('--limit <n>', `maximum number; default ${DEFAULT_LIMIT}`, {
-  parse: wholeNumber(1, MAX_LIMIT),
-});
+export const LIMIT = option(
+  '--limit <n>',
+  `maximum number; default ${DEFAULT_LIMIT}`,
+  wholeNumber(1, MAX_LIMIT),
+);
 
 export type Page = { readonly limit: number; readonly cursor: string | undefined };
 type PageResponse<T> = { readonly records: readonly T[]; readonly nextCursor: string | null };

@@ -11,7 +11,6 @@ import {
   type Fields,
   flag,
   listArgument,
-  notEmpty,
   option,
   type Parameter,
 } from '../../../framework/parameters.ts';
@@ -40,35 +39,26 @@ export const CODES: Parameter<readonly string[]> = {
 
 /** Options of the input of many codes, and of the output of bad lines. */
 export const STREAM_OPTIONS = {
-  file: option('--file <file>', 'read a file instead of stdin', { parse: notEmpty, completes: 'files' }),
+  file: option('--file <file>', 'read a file instead of stdin', { completes: 'files' }),
   rejects: option(
     '--rejects <file>',
     'write invalid lines to this file instead of reporting them on stderr',
-    {
-      parse: notEmpty,
-      completes: 'files',
-    },
+    { completes: 'files' },
   ),
   out: option('--out <file>', 'with --append: write to this .csv or .xlsx file instead of stdout', {
-    parse: notEmpty,
     completes: 'files',
   }),
-  sheet: option('--sheet <name>', 'sheet of the workbook to read; default: the first one', {
-    parse: notEmpty,
-  }),
+  sheet: option('--sheet <name>', 'sheet of the workbook to read; default: the first one'),
   delimiter: option(
     '--delimiter <character>',
     'separator of CSV columns; default: detected in the first line',
-    {
-      parse: findDelimiter,
-    },
+    findDelimiter,
   ),
 };
 
 export const COLUMN = option(
   '--column <name>',
   'for a table: name of the column of codes, or its number if the table has no header row',
-  { parse: notEmpty },
 );
 
 export const APPEND = flag('--append', 'for a table: write every row again, in order, with added columns');
@@ -149,7 +139,7 @@ const CENTURIES = ['1800', '1900', '2000'] as const;
 export const RULE_OPTIONS = {
   strict: flag('--strict', 'refuse a place that did not exist on the birth date'),
   century: option('--century <year>', 'fix the century of the two-digit year', choice(CENTURIES)),
-  asOf: option('--as-of <date>', 'check as of this day instead of today, YYYY-MM-DD', { parse: calendarDay }),
+  asOf: option('--as-of <date>', 'check as of this day instead of today, YYYY-MM-DD', calendarDay),
   lang: LANG,
 };
 
