@@ -259,7 +259,8 @@ type Needs = 'service' | 'nothing';
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-type Values<P extends Parameters> = {
+/** The input that parameters give. */
+export type Values<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 

@@ -1,17 +1,24 @@
 import {
   MAX_PLAN_SECONDS,
   PLAN_TRIGGERS,
-  type PlanTrigger,
   RECORDING_LAYOUTS,
   RECORDING_PRESETS,
   ROLES,
   type Role,
 } from '../../contract/choices.ts';
 import type { PlanSettings } from '../../contract/plans.ts';
-import type { RecordingSettings } from '../../contract/recordings.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { futureMoment } from '../terminal/time.ts';
-import { asText, choice, flag, listOption, option, wholeNumber, wholeSeconds } from './parameters.ts';
+import {
+  asText,
+  choice,
+  flag,
+  listOption,
+  option,
+  type Values,
+  wholeNumber,
+  wholeSeconds,
+} from './parameters.ts';
 
 /** How to record. */
 export const RECORDING_OPTIONS = {
@@ -100,36 +107,10 @@ function roleList(text: string): readonly Role[] {
   return text === 'none' ? [] : text.split(',').map(parseRole);
 }
 
-type Input = {
-  readonly lobby: boolean;
-  readonly roles: readonly Role[] | undefined;
-  readonly opensAt: ((nowMs: number) => string) | undefined;
-  readonly closesAt: ((nowMs: number) => string) | undefined;
-  readonly closingWarnings: readonly number[] | undefined;
-  readonly vocabulary: readonly string[];
-} & {
-  readonly [Name in 'maxDuration' | 'soloTimeout' | 'earlyJoin' | 'emptyTimeout' | 'maxParticipants']:
-    | number
-    | undefined;
-} & {
-  readonly [Name in 'language' | 'metadata']: string | undefined;
-} & Starting;
+type Input = Values<typeof PLAN_OPTIONS & typeof ROOM_SETTINGS>;
 
-type Recording = {
-  readonly layout: RecordingSettings['layout'];
-  readonly preset: RecordingSettings['preset'];
-} & Readonly<Record<'audioOnly' | 'recordTracks', boolean>>;
-
-type Transcribing = Readonly<Record<keyof typeof LIVE_OPTIONS, boolean>>;
-
-type Starting = Recording &
-  Transcribing & {
-    readonly record: PlanTrigger | undefined;
-    readonly transcribe: PlanTrigger | undefined;
-    readonly speakers: readonly string[];
-  };
-
-export function readRecordingSettings({ layout, preset, audioOnly, recordTracks }: Recording) {
+export function readRecordingSettings(input: Values<typeof RECORDING_OPTIONS>) {
+  const { layout, preset, audioOnly, recordTracks } = input;
   return {
     ...(layout === undefined ? {} : { layout }),
     ...(preset === undefined ? {} : { preset }),
@@ -138,7 +119,7 @@ export function readRecordingSettings({ layout, preset, audioOnly, recordTracks 
   };
 }
 
-function readRecord(input: Starting): PlanSettings['record'] {
+function readRecord(input: Input): PlanSettings['record'] {
   const settings = readRecordingSettings(input);
   const [given] = Object.keys(settings);
   if (input.record !== undefined) return { at: input.record, ...settings };
@@ -146,7 +127,7 @@ function readRecord(input: Starting): PlanSettings['record'] {
   throw usageError('how to record is given, and not when', 'add --record firstJoin');
 }
 
-function readTranscribe(input: Starting): PlanSettings['transcribe'] {
+function readTranscribe(input: Input): PlanSettings['transcribe'] {
   const { transcribe, speakers, partialResults, withoutCaptions, withoutPunctuation, profanityFilter } =
     input;
   const options = {

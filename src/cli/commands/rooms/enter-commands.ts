@@ -14,6 +14,7 @@ import {
   listOfExisting,
   option,
   optionalListArgument,
+  type Values,
   wholeNumber,
 } from '../../framework/parameters.ts';
 import { forEachTarget, nameSucceeded } from '../../framework/report-error.ts';
@@ -67,28 +68,30 @@ function httpsUrl(text: string): URL {
 
 const DEFAULT_RATE = 48_000;
 
+const JOIN_OPTIONS = {
+  publish: option('--publish <what>', 'test-pattern, a file, or - for stdin', { completes: 'files' }),
+  listen: option('--listen <file>', 'WAV file for what the others say, - for stdout', {
+    completes: 'files',
+  }),
+  as: option('--as <identity>', 'identity in the room; default: your user name and a number'),
+  name: option('--name <name>', 'name that others see; default: the identity'),
+  role: option('--role <role>', 'what it may do; default participant', choice(ROLES)),
+  loop: flag('--loop', 'play the file again and again'),
+  rate: option(
+    '--rate <n>',
+    `sample rate of stdin without a header; default ${DEFAULT_RATE}`,
+    wholeNumber(8_000, 192_000),
+  ),
+  channels: option('--channels <n>', 'channels of stdin without a header; default 1', wholeNumber(1, 2)),
+};
+
 export const join = defineCommand({
   verb: 'join',
   summary: 'Join a room without a browser, to publish or to listen',
   description:
     'Publishes a test pattern (a moving picture and a tone) or a WAV file with 16-bit samples. If ffmpeg is installed, it publishes any other file of sound or pictures. With - it publishes what comes from stdin: WAV, or samples without a header. With --listen it writes what the others say to a WAV file of one channel. It leaves at the end of the file, with Ctrl-C, and when the room ends. Exit codes: 0 if the file has been played, you stopped it, or the room ended without cutting anything off; 7 if the participant was removed or replaced by somebody with the same identity, or the room was closed before the end of the file; 6 if the package @livekit/rtc-node is not installed, or the connection is lost. For load tests use LiveKit’s own tool: lk load-test.',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
-  options: {
-    publish: option('--publish <what>', 'test-pattern, a file, or - for stdin', { completes: 'files' }),
-    listen: option('--listen <file>', 'WAV file for what the others say, - for stdout', {
-      completes: 'files',
-    }),
-    as: option('--as <identity>', 'identity in the room; default: your user name and a number'),
-    name: option('--name <name>', 'name that others see; default: the identity'),
-    role: option('--role <role>', 'what it may do; default participant', choice(ROLES)),
-    loop: flag('--loop', 'play the file again and again'),
-    rate: option(
-      '--rate <n>',
-      `sample rate of stdin without a header; default ${DEFAULT_RATE}`,
-      wholeNumber(8_000, 192_000),
-    ),
-    channels: option('--channels <n>', 'channels of stdin without a header; default 1', wholeNumber(1, 2)),
-  },
+  options: JOIN_OPTIONS,
   examples: [
     {
       line: 'rtc rooms join demo --publish test-pattern',
@@ -119,17 +122,8 @@ export const join = defineCommand({
   },
 });
 
-type Typed = {
-  readonly publish: string | undefined;
-  readonly listen: string | undefined;
-  readonly role: string | undefined;
-  readonly loop: boolean;
-  readonly rate: number | undefined;
-  readonly channels: number | undefined;
-};
-
 /** @throws CliError (usage) for contradictory options */
-function checkTogether(typed: Typed, { json }: Terminal): void {
+function checkTogether(typed: Values<typeof JOIN_OPTIONS>, { json }: Terminal): void {
   const { publish, listen, role, loop, rate, channels } = typed;
   if (publish !== undefined && role === 'viewer') {
     throw usageError('a viewer may not publish', 'leave out --publish, or take another --role');

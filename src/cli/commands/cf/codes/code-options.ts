@@ -1,6 +1,5 @@
 import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
 import { todayInItaly } from '../../../../contract/fiscal-responses.ts';
-import type { Language } from '../../../../fiscal/index.ts';
 import type { Rules } from '../../../../people/person-record.ts';
 import { bilingualError, type CliError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
@@ -13,6 +12,7 @@ import {
   listArgument,
   option,
   type Parameter,
+  type Values,
 } from '../../../framework/parameters.ts';
 
 /** Fields of a decoded code. They are listed here, because the code that reads them loads far more. */
@@ -63,14 +63,9 @@ export const COLUMN = option(
 
 export const APPEND = flag('--append', 'for a table: write every row again, in order, with added columns');
 
-type CodeInput = {
-  readonly codes: readonly string[];
-  readonly file: string | undefined;
-  readonly rejects: string | undefined;
-  readonly column?: string | undefined;
-  readonly append?: boolean | undefined;
-  readonly out?: string | undefined;
-};
+type CodeInput = { readonly codes: readonly string[] } & Partial<
+  Values<typeof STREAM_OPTIONS & { readonly column: typeof COLUMN; readonly append: typeof APPEND }>
+>;
 
 /** Returns whether the codes are read from a file or stdin, and not from a few words. */
 export function isStreamed({ codes, file, column, rejects, append, out }: CodeInput): boolean {
@@ -150,14 +145,7 @@ export const ACCEPT = option(
   choice(['person', 'any']),
 );
 
-type RuleInput = {
-  readonly strict: boolean;
-  readonly century: (typeof CENTURIES)[number] | undefined;
-  readonly asOf: string | undefined;
-  readonly lang: Language | undefined;
-};
-
-export function toRules(context: Context, input: RuleInput): Rules {
+export function toRules(context: Context, input: Values<typeof RULE_OPTIONS>): Rules {
   return {
     asOf: input.asOf ?? todayInItaly(context.io.clock()),
     strict: input.strict,
