@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { formatBytes } from '../../contract/amounts.ts';
-import { EXIT, EXIT_CODE_OF_ERROR, type ExitCode, usageError } from '../errors/cli-error.ts';
+import { codeOfError } from '../../contract/unknown-value.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { exitCodeOfError } from '../errors/describe-error.ts';
 import { startError } from '../errors/start-error.ts';
 import { YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
@@ -216,14 +218,8 @@ async function onThisMachine<T>({ io }: Context, work: (admin: ServiceAdmin) => 
   try {
     return await work(await io.loaders.admin());
   } catch (error) {
-    throw startError(error, { exitCode: toExitCode(error) });
+    throw startError(error, { exitCode: exitCodeOfError(codeOfError(error) ?? '') });
   }
-}
-
-function toExitCode(error: unknown): ExitCode {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const found = Object.entries(EXIT_CODE_OF_ERROR).find(([known]) => known === code);
-  return found?.[1] ?? EXIT.failure;
 }
 
 export const commands = ofNoun('admin', [backup, restore, migrate, confirmClock, reencrypt]);

@@ -1,6 +1,3 @@
-import type { ClientErrorCode } from '../../client/rtc-error.ts';
-import type { ErrorCode } from '../../contract/errors.ts';
-
 /** Exit codes of `rtc`, documented by `rtc help exit-codes`. */
 export const EXIT = {
   success: 0,
@@ -62,89 +59,6 @@ export class CancelledError extends Error {
 export function isProgrammingError(error: unknown): error is Error {
   return [TypeError, ReferenceError, SyntaxError, RangeError].some((type) => error instanceof type);
 }
-
-/** A new code does not compile until it is mapped. */
-export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, ExitCode>> = {
-  'invalid-request': EXIT.usage,
-  'missing-credentials': EXIT.authentication,
-  'invalid-api-key': EXIT.authentication,
-  'timestamp-out-of-window': EXIT.authentication,
-  'invalid-signature': EXIT.authentication,
-  'insufficient-scope': EXIT.authentication,
-  'participant-blocked': EXIT.authentication,
-  'room-not-found': EXIT.notFound,
-  'participant-not-found': EXIT.notFound,
-  'block-not-found': EXIT.notFound,
-  'track-not-found': EXIT.notFound,
-  'session-not-found': EXIT.notFound,
-  'recording-not-found': EXIT.notFound,
-  'recording-file-not-found': EXIT.notFound,
-  'no-active-recording': EXIT.notFound,
-  'broadcast-not-found': EXIT.notFound,
-  'no-active-broadcast': EXIT.notFound,
-  'ingress-not-found': EXIT.notFound,
-  'transcription-not-found': EXIT.notFound,
-  'plan-not-found': EXIT.notFound,
-  'waiting-not-found': EXIT.notFound,
-  'webhook-not-found': EXIT.notFound,
-  'delivery-not-found': EXIT.notFound,
-  'key-not-found': EXIT.notFound,
-  'route-not-found': EXIT.notFound,
-  'method-not-allowed': EXIT.failure,
-  'request-timeout': EXIT.unavailable,
-  conflict: EXIT.conflict,
-  'room-closed': EXIT.conflict,
-  'room-not-open-yet': EXIT.conflict,
-  'waiting-room-full': EXIT.conflict,
-  'webhook-limit-reached': EXIT.conflict,
-  'key-limit-reached': EXIT.conflict,
-  'idempotency-in-progress': EXIT.conflict,
-  'idempotency-key-reused': EXIT.failure,
-  'recording-not-finished': EXIT.conflict,
-  'payload-too-large': EXIT.usage,
-  'uri-too-long': EXIT.failure,
-  'unsupported-media-type': EXIT.failure,
-  'range-not-satisfiable': EXIT.failure,
-  'precondition-failed': EXIT.failure,
-  'rate-limited': EXIT.unavailable,
-  'headers-too-large': EXIT.failure,
-  'server-busy': EXIT.unavailable,
-  'transfer-coding-unknown': EXIT.failure,
-  'internal-error': EXIT.failure,
-  'media-server-error': EXIT.failure,
-  'recording-storage-error': EXIT.failure,
-  'media-server-unavailable': EXIT.unavailable,
-  'media-worker-unavailable': EXIT.unavailable,
-  'addon-unavailable': EXIT.unavailable,
-  'shutting-down': EXIT.unavailable,
-  'storage-unavailable': EXIT.unavailable,
-  'secret-unavailable': EXIT.unavailable,
-  unreachable: EXIT.unavailable,
-  'timed-out': EXIT.unavailable,
-  aborted: EXIT.cancelled,
-  'unexpected-answer': EXIT.failure,
-  'answer-too-large': EXIT.failure,
-};
-
-/** Exit code of a response without a problem of ours: from a proxy, or from another service. */
-export function exitCodeOfStatus(status: number | undefined): ExitCode {
-  if (status === undefined) return EXIT.failure;
-  return EXIT_OF_STATUS[status] ?? EXIT.failure;
-}
-
-const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
-  400: EXIT.usage,
-  401: EXIT.authentication,
-  403: EXIT.authentication,
-  408: EXIT.unavailable,
-  409: EXIT.conflict,
-  413: EXIT.usage,
-  429: EXIT.unavailable,
-  // A proxy whose service does not respond.
-  502: EXIT.unavailable,
-  503: EXIT.unavailable,
-  504: EXIT.unavailable,
-};
 
 /** The error and the next step. The default step is the command's help. */
 type Wording = readonly [message: string, next?: string];

@@ -1,15 +1,6 @@
 import { RtcError, toProblem } from '../../client/rtc-error.ts';
-import { ERROR_CODES } from '../../contract/errors.ts';
-import {
-  CancelledError,
-  CliError,
-  EXIT,
-  EXIT_CODE_OF_ERROR,
-  type ExitCode,
-  exitCodeOfStatus,
-  SEE_HELP,
-  SEE_HELP_IN_ITALIAN,
-} from './cli-error.ts';
+import { ERROR_CODES, PROBLEMS } from '../../contract/errors.ts';
+import { CancelledError, CliError, EXIT, type ExitCode, SEE_HELP, SEE_HELP_IN_ITALIAN } from './cli-error.ts';
 import { fileError, isFileError } from './file-error.ts';
 import { hintFor } from './hints.ts';
 
@@ -56,9 +47,10 @@ const REPORT_IT = 'this is a bug in rtc: please report it, with the output of rt
 const WRONG_SECRET = 'the API secret does not belong to the API key';
 
 function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
-  const isKnown = (ERROR_CODES as readonly string[]).includes(error.code);
-  const exitCode =
-    isKnown || error.status === undefined ? EXIT_CODE_OF_ERROR[error.code] : exitCodeOfStatus(error.status);
+  const isForeign = error.status !== undefined && !ERROR_CODES.some((known) => known === error.code);
+  const exitCode = isForeign
+    ? (EXIT_OF_FOREIGN_STATUS[error.status] ?? EXIT.failure)
+    : exitCodeOfError(error.code);
   const reference = error.requestId === undefined ? '' : ` (request ${error.requestId})`;
   const fields = error.errors.map((field) => {
     const where = 'pointer' in field ? field.pointer.replace(/^#\/?/, '') || 'the body' : field.parameter;
@@ -73,6 +65,41 @@ function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
     next: hintFor(error, nowMs),
     problem: toProblem(error),
   };
+}
+
+/** Exit codes of the client's own errors; for any other it is `failure`. */
+const EXIT_OF_CLIENT_ERROR: Readonly<Record<string, ExitCode>> = {
+  unreachable: EXIT.unavailable,
+  'timed-out': EXIT.unavailable,
+  aborted: EXIT.cancelled,
+};
+
+/** Exit codes of the service's errors; for any other status it is `failure`. */
+const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
+  400: EXIT.usage,
+  401: EXIT.authentication,
+  403: EXIT.authentication,
+  404: EXIT.notFound,
+  408: EXIT.unavailable,
+  409: EXIT.conflict,
+  413: EXIT.usage,
+  429: EXIT.unavailable,
+  503: EXIT.unavailable,
+};
+
+/** A response without a problem of ours: from a proxy whose service does not respond, or from another service. */
+const EXIT_OF_FOREIGN_STATUS: typeof EXIT_OF_STATUS = {
+  ...EXIT_OF_STATUS,
+  404: EXIT.failure,
+  502: EXIT.unavailable,
+  504: EXIT.unavailable,
+};
+
+/** Returns the exit code of an error of the service or of the client; of any other code it is `failure`. */
+export function exitCodeOfError(code: string): ExitCode {
+  const known = ERROR_CODES.find((each) => each === code);
+  if (known === undefined) return EXIT_OF_CLIENT_ERROR[code] ?? EXIT.failure;
+  return EXIT_OF_STATUS[PROBLEMS[known].status] ?? EXIT.failure;
 }
 
 function describeCliError(error: CliError): ErrorDescription {

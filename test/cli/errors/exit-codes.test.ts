@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXIT_CODE_OF_ERROR } from '../../../src/cli/errors/cli-error.ts';
+import { exitCodeOfError } from '../../../src/cli/errors/describe-error.ts';
 import { ERROR_CODES, PROBLEMS } from '../../../src/contract/errors.ts';
 import { json, problem, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
@@ -35,7 +35,7 @@ describe('the exit code', () => {
       handler = (_request, response) => problem(response, PROBLEMS[code].status, code);
       const { code: exit, stdout, stderr } = await rtc('recordings start demo');
       expect([exit, stdout]).toEqual([expected, '']);
-      expect(EXIT_CODE_OF_ERROR[code]).toBe(expected);
+      expect(exitCodeOfError(code)).toBe(expected);
       // One line with the cause and the request id, and one line with what to do next. A wrong secret has one cause.
       expect(stderr).toMatch(
         code === 'invalid-signature'
