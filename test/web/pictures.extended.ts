@@ -266,16 +266,9 @@ describe('a picture of a room', () => {
     const served: ServedPage[] = [];
     const windows: BrowserContext[] = [];
     for (const [identity, name] of PEOPLE) {
-      const io = { launcher: LAUNCHER, clock: Date.now, signal: new AbortController().signal };
+      const io = { launcher: LAUNCHER, clock: Date.now, signal: new AbortController().signal, env: {} };
       const role = identity === 'ada' ? 'host' : 'participant';
-      const person = { identity, name, role } as const;
-      const room = await servePage(io, {
-        client,
-        room: 'weekly-review',
-        person,
-        port: 0,
-        publicUrl: undefined,
-      });
+      const room = await servePage(io, { client, room: 'weekly-review', as: identity, name, role });
       const window = await stage.browser.openWindow({ width: 1000, height: 640, colorScheme: 'dark' });
       await window.addInitScript(`globalThis.avatar = '${identity}'`);
       await window.addInitScript({ path: join(import.meta.dirname, 'support/avatars.js') });

@@ -2,8 +2,11 @@ import { join as joinPath } from 'node:path';
 import { AccessToken } from 'livekit-server-sdk';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServedPage, servePage } from '../../src/cli/commands/rooms/page/page-server.ts';
-import type { Person } from '../../src/cli/commands/rooms/page/seats.ts';
+import {
+  type PageRequest,
+  type ServedPage,
+  servePage,
+} from '../../src/cli/commands/rooms/page/page-server.ts';
 import { RtcClient } from '../../src/client/client.ts';
 import { run } from '../cli/support/run.ts';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
@@ -14,7 +17,13 @@ import { type SharedParts, sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { expectAccessible, joinCall } from './support/console.ts';
 
-const ADA: Person = { identity: 'ada', name: 'Ada Lovelace', role: 'host' };
+type Person = Pick<PageRequest, 'as' | 'name' | 'role'>;
+
+const ADA: Person = { as: 'ada', name: 'Ada Lovelace', role: 'host' };
+
+function pageIo() {
+  return { launcher: LAUNCHER, clock: Date.now, signal: new AbortController().signal, env: {} };
+}
 
 describe('a room in a real browser', () => {
   let livekit: SharedParts['livekit'];
@@ -44,12 +53,7 @@ describe('a room in a real browser', () => {
   };
 
   const serve = async (room: string, person: Person = ADA): Promise<ServedPage> => {
-    const io = {
-      launcher: LAUNCHER,
-      clock: Date.now,
-      signal: new AbortController().signal,
-    };
-    const page = await servePage(io, { client, room, person, port: 0, publicUrl: undefined });
+    const page = await servePage(pageIo(), { client, room, ...person });
     served.push(page);
     return page;
   };
@@ -352,9 +356,9 @@ describe('a room in a real browser', () => {
     await client.rooms.create({ name: 'lobby', lobby: true });
     const host = await serve('lobby');
     const guests = [
-      await serve('lobby', { identity: 'bob', name: 'Bob Babbage', role: 'participant' }),
-      await serve('lobby', { identity: 'eve', name: 'Eve', role: 'participant' }),
-      await serve('lobby', { identity: 'grace', name: 'Grace', role: 'viewer' }),
+      await serve('lobby', { as: 'bob', name: 'Bob Babbage', role: 'participant' }),
+      await serve('lobby', { as: 'eve', name: 'Eve', role: 'participant' }),
+      await serve('lobby', { as: 'grace', name: 'Grace', role: 'viewer' }),
     ];
     const window = await openWindow();
     const ask = async ({ link }: ServedPage) => {
@@ -442,10 +446,7 @@ describe('a room in a real browser', () => {
     const own = await startLivekit();
     const ownService = await startTestService({ livekit: own });
     const ownClient = new RtcClient(ownService);
-    const io = { launcher: LAUNCHER, clock: Date.now, signal: new AbortController().signal };
-    const page = await servePage(io, {
-      ...{ client: ownClient, room: 'lost', person: ADA, port: 0, publicUrl: undefined },
-    });
+    const page = await servePage(pageIo(), { client: ownClient, room: 'lost', ...ADA });
     const window = await openWindow();
     const tab = await window.newPage();
     await tab.goto(page.link);

@@ -22,7 +22,6 @@ import {
 import { checkService } from '../doctor/check-service.ts';
 import { type Check, type Credentials, checkAddress } from '../doctor/checks.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
-import { userIdentity } from '../rooms/page/seats.ts';
 import {
   type ConsoleCall,
   type ConsoleInfo,
@@ -88,7 +87,7 @@ class OpenedRooms {
   }
 
   async createLink(room: string): Promise<string> {
-    const page = this.#pages.get(room) ?? this.#serve(room);
+    const page = this.#pages.get(room) ?? servePage(this.#context.io, { client: this.#client, room });
     this.#pages.set(room, page);
     try {
       return (await page).link;
@@ -96,18 +95,6 @@ class OpenedRooms {
       this.#pages.delete(room);
       throw error;
     }
-  }
-
-  #serve(room: string): Promise<ServedPage> {
-    const { io } = this.#context;
-    const identity = userIdentity(io.env);
-    return servePage(io, {
-      client: this.#client,
-      room,
-      person: { identity, name: identity, role: 'host' },
-      port: 0,
-      publicUrl: undefined,
-    });
   }
 
   async close(): Promise<void> {

@@ -15,7 +15,6 @@ import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { serveConsole } from '../console/serve-console.ts';
 import { findParticipant } from '../participants/find-participant.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
-import { userIdentity } from '../rooms/page/seats.ts';
 import { HOST, NEW_KEY, PORT } from '../serve.ts';
 import { announceDev, type KeptProfile, keepProfile, READY_FIELDS } from './announce.ts';
 
@@ -216,16 +215,9 @@ async function openControl(
  */
 export async function serveFirstRoom(context: Context, ready: DevReady): Promise<ServedPage | undefined> {
   if (ready.media.kind === 'embedded') return undefined;
-  return await orWarn(context, 'the page of a first room', async () => {
-    const identity = userIdentity(context.io.env);
-    return await servePage(context.io, {
-      client: await openClient(context, ready),
-      room: 'demo',
-      person: { identity, name: identity, role: 'host' },
-      port: 0,
-      publicUrl: undefined,
-    });
-  });
+  return await orWarn(context, 'the page of a first room', async () =>
+    servePage(context.io, { client: await openClient(context, ready), room: 'demo' }),
+  );
 }
 
 /** Serves the console of the service that has just started. */

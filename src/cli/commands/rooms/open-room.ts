@@ -1,33 +1,15 @@
-import type { ROLES } from '../../../contract/choices.ts';
 import type { Context } from '../../framework/context.ts';
 import { type OpenedBrowser, presentLink, serveUntilAborted } from '../../pages/present-link.ts';
 import { printHint } from '../../terminal/terminal.ts';
-import { type ServedPage, servePage } from './page/page-server.ts';
-import { userIdentity } from './page/seats.ts';
+import { type PageRequest, type ServedPage, servePage } from './page/page-server.ts';
 
 /* Separate from the command, because an HTTP server takes as long to load as the rest of `rtc rooms list`. */
 
-export type RoomToOpen = {
-  readonly room: string;
-  readonly as: string | undefined;
-  readonly role: (typeof ROLES)[number] | undefined;
-  readonly name: string | undefined;
-  readonly port: number | undefined;
-  readonly publicUrl: URL | undefined;
-  readonly print: boolean;
-};
+export type RoomToOpen = Omit<PageRequest, 'client'> & { readonly print: boolean };
 
 /** Serves the page of a room and opens it in the browser, until Ctrl-C. */
 export async function openRoom(context: Context, input: RoomToOpen): Promise<void> {
-  const { io } = context;
-  const identity = input.as ?? userIdentity(io.env);
-  const page = await servePage(io, {
-    client: await context.client(),
-    room: input.room,
-    person: { identity, name: input.name ?? identity, role: input.role ?? 'host' },
-    port: input.port ?? 0,
-    publicUrl: input.publicUrl,
-  });
+  const page = await servePage(context.io, { client: await context.client(), ...input });
   await serveUntilAborted(context, page, () => present(context, page, input));
 }
 

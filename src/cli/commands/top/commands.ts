@@ -7,7 +7,6 @@ import { openFullScreen } from '../../terminal/full-screen.ts';
 import { nothing } from '../../terminal/result.ts';
 import { escapeForTerminal } from '../../terminal/terminal.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
-import { userIdentity } from '../rooms/page/seats.ts';
 import { type Action, findAction } from './actions.ts';
 import { chooseGlyphs, type Drawing, drawScreen, FOCI, type Focus, type View } from './draw-screen.ts';
 import { EMPTY, FollowedService, type TopState } from './state.ts';
@@ -246,15 +245,8 @@ class Top {
     const room = this.#state.rooms[this.#view.selected.rooms]?.room.name;
     if (room === undefined) return 'choose a room first';
     await this.#closePage();
-    const identity = userIdentity(io.env);
     const role = this.#options.isReadOnly ? 'viewer' : 'host';
-    this.#page = await servePage(io, {
-      client: await this.#context.client(),
-      room,
-      person: { identity, name: identity, role },
-      port: 0,
-      publicUrl: undefined,
-    });
+    this.#page = await servePage(io, { client: await this.#context.client(), room, role });
     // Over SSH a browser would open where the user does not see it.
     const isRemote = io.env.SSH_CONNECTION !== undefined;
     this.#browser = isRemote ? undefined : await openBrowser(io, this.#page.link);

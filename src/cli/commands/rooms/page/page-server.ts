@@ -18,17 +18,20 @@ import {
 } from '../../../pages/page-response.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { ignoreForbidden, ignoreNotFound, readClosing, readOccupancy, requireMedia } from '../joining.ts';
-import { type Person, type Seat, Seats } from './seats.ts';
+import { type Person, type Seat, Seats, userIdentity } from './seats.ts';
 
-type PageIo = Pick<Io, 'launcher' | 'clock' | 'signal'>;
+type PageIo = Pick<Io, 'launcher' | 'clock' | 'signal' | 'env'>;
 
-type PageRequest = {
+export type PageRequest = {
   readonly client: RtcClient;
   readonly room: string;
-  readonly person: Person;
-  /** 0 selects a free port. */
-  readonly port: number;
-  readonly publicUrl: URL | undefined;
+  /** Identity; default: the user of this machine. */
+  readonly as?: string | undefined;
+  readonly name?: string | undefined;
+  readonly role?: Role | undefined;
+  /** Default: a free one. */
+  readonly port?: number | undefined;
+  readonly publicUrl?: URL | undefined;
 };
 
 export type ServedPage = {
@@ -41,11 +44,16 @@ export type ServedPage = {
 
 /** Serves the page of a room. Throws when the page is not built, or when the media server carries no media. */
 export async function servePage(io: PageIo, request: PageRequest): Promise<ServedPage> {
-  const { client, room, person, port, publicUrl } = request;
-  const { identity, name, role } = person;
+  const { client, room, as: identity = userIdentity(io.env), port = 0, publicUrl } = request;
+  const { name = identity, role = 'host' } = request;
   const { url: mediaUrl } = await client.tokens.create({ roomId: room, userId: identity, name, role });
   await requireMedia(mediaUrl, io.signal);
-  const seats = new Seats({ client, room, person, monotonic: () => performance.now() });
+  const seats = new Seats({
+    client,
+    room,
+    person: { identity, name, role },
+    monotonic: () => performance.now(),
+  });
   const files = await readPageFiles(io.launcher, 'room');
   const { origin, close } = await startPageServer({
     ...{ client, seats, room, clock: io.clock },
