@@ -28,70 +28,42 @@ export type Prompter = {
 export type SearchChoice = { readonly value: string; readonly name: string };
 
 export function createPrompter(io: Io): Prompter {
-  const ask = <T>(question: Question<T>): Promise<T> => askUntilClosed(io, question);
+  const ask = <T>(question: string, show: Question<T>): Promise<T> =>
+    askUntilClosed(io, escapeForTerminal(question), show);
   const required = (value: string): true | string => (value === '' ? 'Please type a value.' : true);
   return {
     get isInteractive() {
       return canPrompt(io);
     },
-    text: (question, validate, ifEmpty) =>
-      ask(async ({ input }, context) =>
-        input(
-          {
-            message: escapeForTerminal(question),
-            validate: (typed) => (typed === '' ? (ifEmpty ?? required(typed)) : (validate?.(typed) ?? true)),
-          },
-          context,
-        ),
-      ),
+    text: (question, validate, ifEmpty) => {
+      const check = (typed: string): boolean | string =>
+        typed === '' ? (ifEmpty ?? required(typed)) : (validate?.(typed) ?? true);
+      return ask(question, ({ input }, message, context) => input({ message, validate: check }, context));
+    },
     pick: (question, choices) =>
-      ask(async ({ search }, context) =>
-        search(
-          { message: escapeForTerminal(question), source: (typed) => filterChoices(choices, typed ?? '') },
-          context,
-        ),
+      ask(question, ({ search }, message, context) =>
+        search({ message, source: (typed) => filterChoices(choices, typed ?? '') }, context),
       ),
     search: (question, find, language) =>
-      ask(async ({ search }, context) =>
-        search(
-          {
-            message: escapeForTerminal(question),
-            source: (typed) => (typed ? find(typed) : []),
-            ...themeIn(language),
-          },
-          context,
-        ),
+      ask(question, ({ search }, message, context) =>
+        search({ message, source: (typed) => (typed ? find(typed) : []), ...themeIn(language) }, context),
       ),
     textOr: (question, preset, validate) =>
-      ask(async ({ input }, context) =>
-        input(
-          {
-            message: escapeForTerminal(question),
-            default: preset,
-            validate: (typed) => validate(typed) ?? true,
-          },
-          context,
-        ),
+      ask(question, ({ input }, message, context) =>
+        input({ message, default: preset, validate: (typed) => validate(typed) ?? true }, context),
       ),
     secret: (question) =>
-      ask(async ({ password }, context) =>
-        password({ message: escapeForTerminal(question), mask: '*', validate: required }, context),
+      ask(question, ({ password }, message, context) =>
+        password({ message, mask: '*', validate: required }, context),
       ),
-    choose: (question, choices, language) =>
-      ask(async ({ select }, context) =>
-        select(
-          {
-            message: escapeForTerminal(question),
-            choices: choices.map((value) => ({ value, name: escapeForTerminal(value) })),
-            ...themeIn(language),
-          },
-          context,
-        ),
-      ),
+    choose: (question, values, language) => {
+      const choices = values.map((value) => ({ value, name: escapeForTerminal(value) }));
+      return ask(question, ({ select }, message, context) =>
+        select({ message, choices, ...themeIn(language) }, context),
+      );
+    },
     confirm: (question) =>
-      ask(async ({ confirm }, context) =>
-        confirm({ message: escapeForTerminal(question), default: false }, context),
-      ),
+      ask(question, ({ confirm }, message, context) => confirm({ message, default: false }, context)),
   };
 }
 
@@ -138,10 +110,10 @@ export async function confirmOrRefuse(
 
 type Prompts = typeof import('@inquirer/prompts');
 type PromptContext = NonNullable<Parameters<Prompts['input']>[1]>;
-type Question<T> = (prompts: Prompts, context: PromptContext) => Promise<T>;
+type Question<T> = (prompts: Prompts, message: string, context: PromptContext) => Promise<T>;
 
 /** Ctrl-D closes readline, which pauses stdin; the prompt itself would then never end. */
-async function askUntilClosed<T>(io: Io, question: Question<T>): Promise<T> {
+async function askUntilClosed<T>(io: Io, message: string, question: Question<T>): Promise<T> {
   const prompts = await import('@inquirer/prompts');
   // Opened on use, because reading io.stdin takes longer than an offline command.
   const { stdin } = io;
@@ -156,7 +128,7 @@ async function askUntilClosed<T>(io: Io, question: Question<T>): Promise<T> {
   const onPause = (): void => void setImmediate(() => closed.abort());
   stdin.once('pause', onPause);
   try {
-    return await question(prompts, context);
+    return await question(prompts, message, context);
   } catch (error) {
     const name = error instanceof Error ? error.name : '';
     if (name === 'ExitPromptError' || name === 'AbortPromptError' || name === 'CancelPromptError') {
