@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { isObject, parseJson } from '../../contract/unknown-value.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { type PageFile, type PageResponse, problem } from './page-response.ts';
@@ -78,23 +79,8 @@ async function write(response: ServerResponse, { status, body, headers }: PageRe
   } else if (typeof body === 'string' || Buffer.isBuffer(body)) {
     response.end(body);
   } else {
-    await stream(response, body);
+    await pipeline(body, response);
   }
-}
-
-async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const chunk of body) {
-    if (response.destroyed) return;
-    if (!response.write(chunk)) await waitForDrain(response);
-  }
-  response.end();
-}
-
-async function waitForDrain(response: ServerResponse): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  response.once('drain', resolve).once('close', resolve);
-  await promise;
-  response.off('drain', resolve).off('close', resolve);
 }
 
 async function listen(server: Server, port: number): Promise<void> {
