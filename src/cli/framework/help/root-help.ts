@@ -1,13 +1,6 @@
 import { wrapWords } from '../../terminal/wrap-text.ts';
-import type { CommandGroup, HelpSection } from '../parameters.ts';
+import type { CommandGroup } from '../parameters.ts';
 import type { HelpOptions } from './layout.ts';
-
-const SECTIONS: readonly HelpSection[] = [
-  'Rooms',
-  'Service',
-  'Italian fiscal codes, offline',
-  'Settings and help',
-];
 
 /** The content of `rtc --help`, in this order: it fits a terminal of 24 lines. */
 const CORE = [
@@ -52,7 +45,7 @@ ${bold('More:')} rtc help all | rtc rooms --help | rtc help exit-codes|environme
 /** Returns `rtc help all`: every noun with its verbs. */
 export function fullHelp(registry: readonly CommandGroup[], { hasColours, width }: HelpOptions): string {
   const bold = chooseBold({ hasColours });
-  const sections = SECTIONS.map((section) => {
+  const sections = [...new Set(registry.map(({ section }) => section))].map((section) => {
     const lines = registry.filter((group) => group.section === section).map((group) => line(group, width));
     return `${bold(`${section}:`)}\n${lines.join('\n')}`;
   });
