@@ -256,7 +256,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@tanstack/react-virtual': ['src/web/console/'],
   '@livekit/components-react': ['src/web/'],
   'ansi-escapes': ['src/cli/terminal/'],
-  chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
   'string-width': ['src/cli/'],
   commander: ['src/cli/'],

@@ -154,7 +154,7 @@ async function runInvocation(
 ): Promise<number> {
   const { common, command } = invocation;
   const json = jsonChoice(common.json);
-  const terminal = await openTerminal(io, { json, isColourRefused: common.color === false });
+  const terminal = openTerminal(io, { json, isColourRefused: common.color === false });
   const opened = openContext(io, terminal, {
     command: commandName(command),
     argv,

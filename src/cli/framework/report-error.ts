@@ -5,7 +5,12 @@ import { describeError } from '../errors/describe-error.ts';
 import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import type { Io } from '../terminal/io.ts';
 import { done, nothing, type Result } from '../terminal/result.ts';
-import { colourLevel, escapeForTerminal, escapeJsonForTerminal, loadPalette } from '../terminal/terminal.ts';
+import {
+  choosePalette,
+  colourLevel,
+  escapeForTerminal,
+  escapeJsonForTerminal,
+} from '../terminal/terminal.ts';
 import { wrapForTerminal } from '../terminal/wrap-text.ts';
 import type { Context } from './context.ts';
 import { type Command, commandName } from './parameters.ts';
@@ -36,7 +41,7 @@ export async function reportError(io: Io, { error, argv, command, target }: Repo
     io.stderr.write(`${io.stderr.isTTY === true ? escapeJsonForTerminal(json) : json}\n`);
     return exitCode;
   }
-  const palette = await loadPalette(
+  const palette = choosePalette(
     colourLevel(io.stderr, { env: io.env, isRefused: argv.includes('--no-color') }),
   );
   if (exitCode === EXIT.cancelled) {

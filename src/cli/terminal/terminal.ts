@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { countColumns, type Environment, type Io, isTurnedOn, type TerminalStream } from './io.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 
@@ -15,10 +16,10 @@ export type Terminal = {
   readonly errorPalette: Palette;
 };
 
-export async function openTerminal(
+export function openTerminal(
   io: Io,
   choice: { readonly json: JsonChoice; readonly isColourRefused: boolean },
-): Promise<Terminal> {
+): Terminal {
   const isTerminal = io.stdout.isTTY === true;
   const colours = { env: io.env, isRefused: choice.isColourRefused };
   return {
@@ -29,8 +30,8 @@ export async function openTerminal(
     get width() {
       return isTerminal ? countColumns(io.stdout) : undefined;
     },
-    palette: await loadPalette(colourLevel(io.stdout, colours)),
-    errorPalette: await loadPalette(colourLevel(io.stderr, colours)),
+    palette: choosePalette(colourLevel(io.stdout, colours)),
+    errorPalette: choosePalette(colourLevel(io.stderr, colours)),
   };
 }
 
@@ -70,16 +71,13 @@ function printJsonLine(stream: TerminalStream, value: object): void {
 
 export type Paint = (text: string) => string;
 
-/** The meanings of the colours. Commands name a meaning, never a colour. */
-export type Palette = {
-  readonly heading: Paint;
-  readonly name: Paint;
-  readonly faint: Paint;
-  readonly good: Paint;
-  readonly bad: Paint;
-  readonly warning: Paint;
-  readonly active: Paint;
-};
+/**
+ * The meanings of the colours. Commands name a meaning, never a colour. Only sixteen colours are used, so that every
+ * terminal's theme decides how they look.
+ */
+export type Palette = Readonly<
+  Record<'heading' | 'name' | 'faint' | 'good' | 'bad' | 'warning' | 'active', Paint>
+>;
 
 export type ColourChoice = {
   readonly env: Environment;
@@ -99,33 +97,22 @@ export function colourLevel(stream: TerminalStream, { env, isRefused }: ColourCh
   return stream.isTTY === true ? 1 : 0;
 }
 
-/** Only sixteen colours are used, so that every terminal's theme decides how they look. */
-export async function loadPalette(level: 0 | 1): Promise<Palette> {
-  if (level === 0) return PLAIN;
-  const { Chalk } = await import('chalk');
-  const chalk = new Chalk({ level });
+export function choosePalette(level: 0 | 1): Palette {
+  // Line by line, because a pager forgets colours at the end of a line.
+  const paint = (style: 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow' | 'magenta'): Paint =>
+    level === 0
+      ? (text) => text
+      : (text) => text.replace(/[^\n]+/g, (line) => styleText(style, line, { validateStream: false }));
   return {
-    heading: chalk.bold,
-    name: chalk.cyan,
-    faint: chalk.dim,
-    good: chalk.green,
-    bad: chalk.red,
-    warning: chalk.yellow,
-    active: chalk.magenta,
+    heading: paint('bold'),
+    name: paint('cyan'),
+    faint: paint('dim'),
+    good: paint('green'),
+    bad: paint('red'),
+    warning: paint('yellow'),
+    active: paint('magenta'),
   };
 }
-
-const same: Paint = (text) => text;
-
-const PLAIN: Palette = {
-  heading: same,
-  name: same,
-  faint: same,
-  good: same,
-  bad: same,
-  warning: same,
-  active: same,
-};
 
 /*
  * Names, metadata and messages are foreign text. On a terminal an escape sequence in them could move the cursor, rewrite
