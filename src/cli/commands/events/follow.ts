@@ -6,8 +6,8 @@ import { deliveredName, type EventName, findEventType } from '../../../contract/
 import type { Event } from '../../../contract/events.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
+import { interruptionNotes } from '../../framework/interruption-notes.ts';
 import type { Io } from '../../terminal/io.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { escapeForTerminal, printStatus, type Terminal } from '../../terminal/terminal.ts';
@@ -95,7 +95,6 @@ async function* followOn(
   following: Following,
   signal: AbortSignal,
 ): AsyncGenerator<Waiting, void, undefined> {
-  const { terminal, io } = context;
   const { client, room, events, since, onReady } = following;
   let cursor = following.cursor;
   let isReady = false;
@@ -110,13 +109,7 @@ async function* followOn(
       if (!isReady) onReady();
       isReady = true;
     },
-    onInterruption: (error) =>
-      printStatus(
-        terminal,
-        `${clockTime(io.clock())}  ${describeError(error, io.clock()).cause}; waiting for it`,
-      ),
-    onResumption: () =>
-      printStatus(terminal, `${clockTime(io.clock())}  The service is back; no event was missed.`),
+    ...interruptionNotes(context, 'The service is back; no event was missed.'),
   };
   for await (const event of client.events.follow(options)) {
     const type = findEventType(event.event);

@@ -10,16 +10,14 @@ import {
   type Segment,
 } from '../../../contract/transcription.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { describeError } from '../../errors/describe-error.ts';
 import { WATCH } from '../../framework/common-options.ts';
-import type { Context } from '../../framework/context.ts';
+import { interruptionNotes } from '../../framework/interruption-notes.ts';
 import { LIMIT, pagedList } from '../../framework/lists/read-pages.ts';
 import { choice, defineCommand, existing, listArgument, ofNoun, option } from '../../framework/parameters.ts';
 import { LIVE_OPTIONS, parseSpeakers } from '../../framework/plan-options.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { type Column, done, instant, nothing, record, text } from '../../terminal/result.ts';
-import { escapeForTerminal, printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
-import { clockTime } from '../../terminal/time.ts';
+import { escapeForTerminal, printHint, type Terminal } from '../../terminal/terminal.ts';
 import {
   FORMAT,
   LANGUAGE,
@@ -221,7 +219,7 @@ export const follow = defineCommand({
         // A service of an earlier version sends no error.
         failure = error ?? null;
       },
-      ...interruptions(context),
+      ...interruptionNotes(context, 'The service is back; nothing was missed.'),
     });
     for await (const segment of segments) captions.show(segment);
     throwIfFailed(room, failure);
@@ -281,12 +279,4 @@ function throwIfFailed(room: string, failure: LiveTranscription['error']): void 
   if (failure === null) return;
   const next = `start it again: rtc transcription start ${shellQuote(room)}`;
   throw new CliError(EXIT.failure, `the transcription has failed: ${failure.message}`, next);
-}
-
-function interruptions({ terminal, io }: Context) {
-  const note = (text: string): void => printStatus(terminal, `${clockTime(io.clock())}  ${text}`);
-  return {
-    onInterruption: (error: unknown) => note(`${describeError(error, io.clock()).cause}; waiting for it`),
-    onResumption: () => note('The service is back; nothing was missed.'),
-  };
 }

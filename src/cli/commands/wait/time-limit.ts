@@ -4,11 +4,10 @@ import { formatDuration } from '../../../contract/amounts.ts';
 import { type EventType, LATEST_CURSOR } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
+import { interruptionNotes } from '../../framework/interruption-notes.ts';
 import { option, wholeSeconds } from '../../framework/parameters.ts';
-import { printHint, printStatus } from '../../terminal/terminal.ts';
-import { clockTime } from '../../terminal/time.ts';
+import { printHint } from '../../terminal/terminal.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
@@ -106,16 +105,6 @@ export async function followState<S>(context: Context, followed: FollowedState<S
   });
 }
 
-/** Waits for an unavailable service, and reports it once. */
 export function interruptionHandlers(context: Context, signal: AbortSignal) {
-  const { terminal, io } = context;
-  return {
-    signal,
-    onInterruption: (error: RtcError): void =>
-      printStatus(
-        terminal,
-        `${clockTime(io.clock())}  ${describeError(error, io.clock()).cause}; waiting for it`,
-      ),
-    onResumption: (): void => printStatus(terminal, `${clockTime(io.clock())}  The service is back.`),
-  };
+  return { signal, ...interruptionNotes(context, 'The service is back.') };
 }
