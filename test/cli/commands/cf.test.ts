@@ -278,7 +278,7 @@ describe('rtc cf check -', () => {
       },
     });
     expect(stderr).toContain('1 lines, ');
-    expect(stderr.slice(0, stderr.lastIndexOf('1 line: '))).toMatch(/\r\u001b\[2K$/);
+    expect(stderr.slice(0, stderr.lastIndexOf('1 line: '))).toMatch(/\r\u001b\[K$/);
   });
 });
 

@@ -8,8 +8,8 @@ import { formatBytes, formatDuration } from '../../../contract/amounts.ts';
 import { CancelledError, CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { defineCommand, existing, flag, optionalArgument } from '../../framework/parameters.ts';
-import { countColumns, type Io } from '../../terminal/io.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
+import { createProgressLine, drawBar } from '../../terminal/status-line.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 
 /*
@@ -90,12 +90,12 @@ async function toStdout(context: Context, { id, isForced }: StdoutRequest): Prom
   }
   const client = await context.client();
   const { body, sizeBytes } = await client.recordings.download(id, { signal: io.signal });
-  const bar = createTransferBar(io, { from: 0, sizeBytes });
+  const bar = createProgressLine(io);
   const counted = async function* () {
     let done = 0;
     for await (const chunk of body) {
       done += chunk.length;
-      bar.show(done);
+      bar.show((seconds) => transferLine({ from: 0, done, sizeBytes, seconds }));
       yield chunk;
     }
   };
@@ -194,13 +194,13 @@ async function write(
   { handle, download }: { readonly handle: FileHandle; readonly download: Download },
 ): Promise<void> {
   const { start, sizeBytes, body } = download;
-  const bar = createTransferBar(context.io, { from: start, sizeBytes });
+  const bar = createProgressLine(context.io);
   let done = start;
   try {
     for await (const chunk of body) {
       await writeAll(handle, chunk, done);
       done += chunk.length;
-      bar.show(done);
+      bar.show((seconds) => transferLine({ from: start, done, sizeBytes, seconds }));
     }
   } catch (error) {
     bar.clear();
@@ -234,39 +234,6 @@ function undefinedWhenMissing(error: NodeJS.ErrnoException): undefined {
   throw error;
 }
 
-type TransferBar = {
-  /** Shows that `done` bytes of the file were received; draws at most ten times a second. */
-  readonly show: (done: number) => void;
-  /** Must be called before anything else is written to the terminal. */
-  readonly clear: () => void;
-};
-
-const REDRAW_MS = 100;
-const BAR_WIDTH = 24;
-/** Carriage return, then erase the line (ECMA-48, EL). */
-const CLEAR_LINE = '\r\u001b[2K';
-
-/** Draws one line on stderr if that is a terminal. */
-function createTransferBar(
-  { stderr, clock }: Pick<Io, 'stderr' | 'clock'>,
-  { from, sizeBytes }: { readonly from: number; readonly sizeBytes: number | undefined },
-): TransferBar {
-  const startedMs = clock();
-  let drawnMs = Number.NEGATIVE_INFINITY;
-  return {
-    show: (done) => {
-      const nowMs = clock();
-      if (stderr.isTTY !== true || nowMs - drawnMs < REDRAW_MS) return;
-      drawnMs = nowMs;
-      const line = transferLine({ from, done, sizeBytes, seconds: (nowMs - startedMs) / 1000 });
-      stderr.write(`${CLEAR_LINE}${line.slice(0, countColumns(stderr) - 1)}`);
-    },
-    clear: () => {
-      if (drawnMs > 0) stderr.write(CLEAR_LINE);
-    },
-  };
-}
-
 export type Transfer = {
   /** Bytes that were on disk before the transfer began. */
   readonly from: number;
@@ -281,11 +248,7 @@ export function transferLine({ from, done, sizeBytes, seconds }: Transfer): stri
   const speed = perSecond === 0 ? [] : [`${formatBytes(Math.round(perSecond))}/s`];
   if (sizeBytes === undefined || sizeBytes === 0) return [formatBytes(done), ...speed].join('  ');
   const share = Math.min(1, done / sizeBytes);
-  const filled = Math.floor(share * BAR_WIDTH);
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
   const left = perSecond === 0 ? [] : [`${formatDuration(Math.ceil((sizeBytes - done) / perSecond))} left`];
-  const percent = `${String(Math.floor(share * 100)).padStart(3)} %`;
-  return [`${bar} ${percent}`, `${formatBytes(done)} of ${formatBytes(sizeBytes)}`, ...speed, ...left].join(
-    '  ',
-  );
+  const amount = `${formatBytes(done)} of ${formatBytes(sizeBytes)}`;
+  return [drawBar(share), amount, ...speed, ...left].join('  ');
 }

@@ -5,7 +5,7 @@ import { argument, asText, defineCommand, flag, ofNoun, option } from '../../fra
 import type { Prompter } from '../../framework/prompts.ts';
 import type { ErrorRate, ModelSpeed, SpeechModel } from '../../terminal/io.ts';
 import { type Column, list, record } from '../../terminal/result.ts';
-import { createStatusLine } from '../../terminal/status-line.ts';
+import { createStatusLine, drawBar } from '../../terminal/status-line.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 
 const FIELDS = [
@@ -234,7 +234,6 @@ type DownloadStatus = {
 };
 
 const REDRAW_MS = 100;
-const BAR_WIDTH = 24;
 
 /** Shows the steps of an installation, and a bar during the download. */
 function createDownloadStatus(terminal: Terminal): DownloadStatus {
@@ -270,12 +269,9 @@ export function downloadLine(progress: {
   const speed = bytesPerSecond === undefined ? '' : `, ${formatBytes(Math.round(bytesPerSecond))}/s`;
   if (total === undefined || total === 0) return `${formatBytes(received)}${speed}`;
   const share = Math.min(1, received / total);
-  const filled = Math.floor(share * BAR_WIDTH);
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
   const isMoving = bytesPerSecond !== undefined && bytesPerSecond > 0;
   const left = isMoving ? `, ${Math.ceil((total - received) / bytesPerSecond)} s left` : '';
-  const percent = String(Math.floor(share * 100)).padStart(3);
-  return `${bar} ${percent} %  ${formatBytes(received)} of ${formatBytes(total)}${speed}${left}`;
+  return `${drawBar(share)}  ${formatBytes(received)} of ${formatBytes(total)}${speed}${left}`;
 }
 
 /** Empty when no size is known. */

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { Language } from '../../../../fiscal/index.ts';
 import { bilingualError, CancelledError, type CliError, EXIT } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
-import { countColumns } from '../../../terminal/io.ts';
 import { nothing, type Result } from '../../../terminal/result.ts';
+import { createProgressLine, drawBar, type ProgressLine } from '../../../terminal/status-line.ts';
 import { printStatus, type Terminal } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
 import {
@@ -53,7 +53,7 @@ export async function runBatch(
 ): Promise<Result> {
   const { terminal, io } = context;
   keepHeapSmall();
-  const bar = createProgressBar(terminal);
+  const bar = openProgressLine(terminal);
   const source = await openSource(io, options.file);
   const outputs = await openOutputs(io, options, bar.clear).catch(async (error: unknown) => {
     await source.close();
@@ -90,7 +90,7 @@ export async function runBatch(
 type BatchParts = {
   readonly source: StreamSource;
   readonly outputs: BatchOutputs;
-  readonly bar: ProgressBar;
+  readonly bar: ProgressLine;
   readonly counts: Counts;
   readonly options: BatchOptions;
   rows: RowOutput | undefined;
@@ -125,7 +125,8 @@ function createBatch({ io }: Context, parts: BatchParts): Batch {
       await outputs.flush();
       if (io.signal.aborted) throw new CancelledError('stopped');
       const lines = counts.good + counts.bad;
-      bar.show({ lines, bad: counts.bad, bytes: source.bytesRead(), sizeBytes: source.sizeBytes });
+      const progress = { lines, bad: counts.bad, bytes: source.bytesRead(), sizeBytes: source.sizeBytes };
+      bar.show((seconds) => progressLine(progress, seconds));
     },
   };
 }
@@ -173,39 +174,13 @@ type Progress = {
   readonly sizeBytes: number | undefined;
 };
 
-type ProgressBar = {
-  /** Draws at most ten times a second. */
-  readonly show: (progress: Progress) => void;
-  /** Must be called before anything else is written to the terminal. */
-  readonly clear: () => void;
-};
+/** Most runs are over before. */
+const PROGRESS_DELAY_MS = 100;
 
-const REDRAW_MS = 100;
-const BAR_WIDTH = 24;
-/** Carriage return, then erase the line (ECMA-48, EL). */
-const CLEAR_LINE = '\r\u001b[2K';
-
-/** Shows progress in one line on stderr, if that is a terminal and the results go elsewhere. */
-function createProgressBar(terminal: Terminal): ProgressBar {
-  const { stderr, clock } = terminal.io;
-  const isShown = stderr.isTTY === true && !terminal.isTerminal;
-  const startedMs = clock();
-  let drawnMs = startedMs;
-  let isDrawn = false;
-  return {
-    show: (progress) => {
-      const nowMs = clock();
-      if (!isShown || nowMs - drawnMs < REDRAW_MS) return;
-      drawnMs = nowMs;
-      isDrawn = true;
-      const line = progressLine(progress, (nowMs - startedMs) / 1000);
-      stderr.write(`${CLEAR_LINE}${line.slice(0, countColumns(stderr) - 1)}`);
-    },
-    clear: () => {
-      if (isDrawn) stderr.write(CLEAR_LINE);
-      isDrawn = false;
-    },
-  };
+/** No progress is shown where the results are. */
+function openProgressLine({ io, isTerminal }: Terminal): ProgressLine {
+  const none = { show: () => undefined, clear: () => undefined };
+  return isTerminal ? none : createProgressLine(io, PROGRESS_DELAY_MS);
 }
 
 function progressLine(progress: Progress, elapsedSeconds: number): string {
@@ -214,11 +189,9 @@ function progressLine(progress: Progress, elapsedSeconds: number): string {
   if (bad > 0) parts.push(`${groupDigits(bad)} bad`);
   if (sizeBytes === undefined || sizeBytes === 0) return parts.join(', ');
   const share = Math.min(1, bytes / sizeBytes);
-  const filled = Math.floor(share * BAR_WIDTH);
   const left = bytes === 0 ? undefined : Math.ceil((elapsedSeconds / share) * (1 - share));
   if (left !== undefined) parts.push(`${left} s left`);
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
-  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${parts.join(', ')}`;
+  return `${drawBar(share)}  ${parts.join(', ')}`;
 }
 
 /** Formats `1,234,567` without Intl, whose tables take longer to load than small runs. */
