@@ -1,12 +1,7 @@
 import { join, resolve } from 'node:path';
 import { ServiceError } from '../contract/errors.ts';
-import {
-  type Backup,
-  createBackup,
-  DATABASE_FILE,
-  type Restoration,
-  restoreBackup,
-} from './app/backup/backup.ts';
+import type { Backup, Reencryption, Restoration } from '../contract/launcher.ts';
+import { createBackup, DATABASE_FILE, restoreBackup } from './app/backup/backup.ts';
 import { migrateToPostgres } from './app/backup/migrate-to-postgres.ts';
 import { parseEncryptionKeys } from './app/config/config.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
@@ -45,7 +40,7 @@ export async function backup(folder: string): Promise<Backup> {
  *
  * @throws ServiceError whose message says what to do.
  */
-export async function restore(folder: string): Promise<Restoration & { readonly dataDir: string }> {
+export async function restore(folder: string): Promise<Restoration> {
   const { dataDir } = readSettings();
   const restoration = await restoreBackup({ dataDir, now: systemClock.now() }, folder);
   return { ...restoration, dataDir };
@@ -105,16 +100,6 @@ export async function confirmClock(): Promise<{ readonly confirmedAt: string }> 
 function toText(ms: number): string {
   return new Date(ms).toISOString();
 }
-
-export type Reencryption = {
-  /** Number of rows that were encrypted with the first key now. */
-  readonly webhooks: number;
-  readonly apiKeys: number;
-  /** Number of rows whose secrets no key of ENCRYPTION_KEY decrypts. */
-  readonly lost: number;
-  /** Number of running instances that have announced that they have the key. */
-  readonly instances: number;
-};
 
 /**
  * Encrypts every stored secret with the first key of ENCRYPTION_KEY. Refuses while a running instance has announced that it

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import type { DevAddOn } from '../contract/choices.ts';
+import type { DevOptions } from '../contract/launcher.ts';
 import { type Config, loadConfig } from './app/config/config.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
 import { requireNativePackages } from './app/native-packages.ts';
@@ -10,7 +10,6 @@ import { untilEnd } from './app/shutdown.ts';
 import { requireKeyOfSecrets } from './app/stored-key.ts';
 import { recorders } from './dev/add-ons/recorder.ts';
 import {
-  type AbsentAddOn,
   type AddOn,
   type AddOnChoice,
   type ChosenAddOns,
@@ -30,44 +29,6 @@ import { createLog } from './platform/pino-log.ts';
 import { prepareFolder } from './platform/storage/sqlite/file.ts';
 import { checkFfmpeg } from './transcription/audio/ffmpeg-audio.ts';
 import type { WorkerKind } from './transcription/store.ts';
-
-export type DevOptions = {
-  readonly media: 'livekit' | 'embedded' | undefined;
-  /** Required add-ons, whose errors end the server. Beside a real LiveKit the others are started too, if possible. */
-  readonly with: readonly DevAddOn[];
-  /** Add-ons that are not started. */
-  readonly without: readonly DevAddOn[];
-  readonly host: string | undefined;
-  readonly port: number | undefined;
-  /** Whether a new encryption key is made when secrets are stored, but the key file is lost. */
-  readonly newKey: boolean;
-  /** Ends the development server when it is aborted. */
-  readonly signal: AbortSignal;
-  /** Receives progress lines for the user during the start. */
-  readonly progress: (line: string) => void;
-  /** Receives the progress of a long step. Each text replaces the previous one. */
-  readonly status: (text: string) => void;
-  /** Called once, when everything is ready. */
-  readonly announce: (ready: DevReady) => void | Promise<void>;
-};
-
-export type DevReady = {
-  readonly url: string;
-  readonly apiKey: string;
-  readonly apiSecret: string;
-  readonly areCredentialsNew: boolean;
-  readonly dataDir: string;
-  readonly media: {
-    readonly kind: DevMedia['kind'];
-    readonly url: string;
-    readonly notes: readonly string[];
-  };
-  readonly addOns: {
-    readonly running: readonly DevAddOn[];
-    /** Add-ons that cannot run, with what they are missing. */
-    readonly absent: readonly AbsentAddOn[];
-  };
-};
 
 const SERVICE_PORT = 3000;
 

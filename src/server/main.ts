@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import type { ServeOptions } from '../contract/launcher.ts';
 import { type Config, describeConfig, loadConfig } from './app/config/config.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
 import { listWarnings } from './app/config/warnings.ts';
@@ -12,18 +13,6 @@ import { createLog } from './platform/pino-log.ts';
 import { checkEncryptionKey } from './platform/secrets/encryption-keys.ts';
 import { checkSqliteFile, requireWritableFolder } from './platform/storage/sqlite/file.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
-
-type ServeOptions = {
-  /** Whether to only validate the settings, and that DATA_DIR can be used. */
-  readonly check: boolean;
-  /** Whether a new encryption key is made when secrets are stored, but the key file is lost. */
-  readonly newKey: boolean;
-  /** Override HOST and PORT. */
-  readonly host: string | undefined;
-  readonly port: number | undefined;
-  /** Ends the service when it is aborted. */
-  readonly signal: AbortSignal;
-};
 
 /**
  * Runs the service until the signal. Rejects with a ConfigError for bad settings, and with a ServiceError for a

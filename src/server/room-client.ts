@@ -7,7 +7,7 @@ import type {
   RemoteTrackPublication,
   Room,
 } from '@livekit/rtc-node';
-import type { RoomClosing } from '../contract/plans.ts';
+import type { RoomVisitEnd, RoomVisitNews } from '../contract/launcher.ts';
 import { readAdmission, readClosing } from '../contract/read-service-data.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { hideTokens } from './platform/livekit/errors.ts';
@@ -29,7 +29,7 @@ export type RoomVisitOptions = {
   readonly listenTo: string | Writable | undefined;
   /** Makes the participant leave the room. If the reason of the abort is an Error it is thrown. */
   readonly signal: AbortSignal;
-  readonly onNews: (news: RoomClientNews) => void;
+  readonly onNews: (news: RoomVisitNews) => void;
   /** Called when everything else is ready. */
   readonly issueToken: () => Promise<RoomToken>;
 };
@@ -41,7 +41,7 @@ type RoomToken = { readonly url: string; readonly token: string; readonly waitin
  * Runs `rtc rooms join`: stays in a room until the end of the published media, the signal, or the end of the room. Rejects
  * with an error that says what to install when a package or ffmpeg is missing, and with the errors of files.
  */
-export async function visitRoom(options: RoomVisitOptions): Promise<RoomClientEnd> {
+export async function visitRoom(options: RoomVisitOptions): Promise<RoomVisitEnd> {
   requireNativePackages('rtc rooms join');
   // The room client reads this variable when it is loaded. With another value it prints lines of its own.
   process.env.NODE_ENV = 'production';
@@ -77,25 +77,6 @@ async function openWriter(
 
 type Sdk = typeof import('@livekit/rtc-node');
 
-type Identities = readonly string[];
-
-export type RoomClientNews =
-  | { readonly type: 'joined'; readonly room: string; readonly identity: string; readonly others: Identities }
-  | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
-  | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
-  | ({ readonly type: 'closing' } & RoomClosing)
-  | { readonly type: 'waiting' | 'reconnecting' | 'reconnected' };
-
-/** Why the participant is no longer in the room. */
-export type RoomClientEnd =
-  | 'stopped'
-  | 'played'
-  | 'room-closed'
-  | 'removed'
-  | 'denied'
-  | 'replaced'
-  | 'disconnected';
-
 type RoomVisit = Pick<RoomVisitOptions, 'isLooped' | 'signal' | 'onNews'> & {
   readonly url: string;
   readonly token: string;
@@ -105,9 +86,9 @@ type RoomVisit = Pick<RoomVisitOptions, 'isLooped' | 'signal' | 'onNews'> & {
 };
 
 /** @throws RoomClientError when the room cannot be joined; errors of the media */
-export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomClientEnd> {
+export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomVisitEnd> {
   const room = new sdk.Room();
-  const left = Promise.withResolvers<RoomClientEnd>();
+  const left = Promise.withResolvers<RoomVisitEnd>();
   room.on(sdk.RoomEvent.Disconnected, (reason) => left.resolve(toEnd(sdk, reason)));
   reportPeople(sdk, room, visit);
   const { writer, now, onNews } = visit;
@@ -130,9 +111,9 @@ async function waitForAdmission(
   sdk: Sdk,
   { url, token }: RoomToken,
   { signal, onNews }: RoomVisitOptions,
-): Promise<RoomToken | RoomClientEnd> {
+): Promise<RoomToken | RoomVisitEnd> {
   const room = new sdk.Room();
-  const { promise, resolve } = Promise.withResolvers<RoomToken | RoomClientEnd>();
+  const { promise, resolve } = Promise.withResolvers<RoomToken | RoomVisitEnd>();
   room.on(sdk.RoomEvent.DataReceived, (...[payload, participant, , topic]) => {
     const admission = readAdmission(payload, { topic, participant });
     if (admission !== undefined) resolve(admission);
@@ -202,8 +183,8 @@ function reportPeople(sdk: Sdk, room: Room, { onNews }: RoomVisit): void {
 async function stay(
   { sdk, room }: { readonly sdk: Sdk; readonly room: Room },
   visit: RoomVisit,
-  left: Promise<RoomClientEnd>,
-): Promise<RoomClientEnd> {
+  left: Promise<RoomVisitEnd>,
+): Promise<RoomVisitEnd> {
   const { localParticipant, remoteParticipants } = room;
   const { media, isLooped, onNews } = visit;
   const ending = new AbortController();
@@ -220,7 +201,7 @@ async function stay(
           onPublished: ({ kind, sid }) => onNews({ type: 'published', kind, trackSid: sid }),
         });
   // The promise is awaited below. It also rejects when the connection has ended first.
-  const end = played?.then((): RoomClientEnd => 'played');
+  const end = played?.then((): RoomVisitEnd => 'played');
   end?.catch(() => {});
   try {
     return await Promise.race([stopped, left, ...(end === undefined ? [] : [end])]);
@@ -230,8 +211,8 @@ async function stay(
   }
 }
 
-function stoppedBy(signal: AbortSignal): Promise<RoomClientEnd> {
-  const { promise, resolve, reject } = Promise.withResolvers<RoomClientEnd>();
+function stoppedBy(signal: AbortSignal): Promise<RoomVisitEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<RoomVisitEnd>();
   const stop = (): void => {
     const { reason } = signal;
     if (reason instanceof Error && reason.name !== 'AbortError') reject(reason);
@@ -248,7 +229,7 @@ async function leave(room: Room, listener: Listener | undefined): Promise<void> 
   await listener?.close();
 }
 
-function toEnd({ DisconnectReason: reasons }: Sdk, reason: DisconnectReason): RoomClientEnd {
+function toEnd({ DisconnectReason: reasons }: Sdk, reason: DisconnectReason): RoomVisitEnd {
   if (reason === reasons.DUPLICATE_IDENTITY) return 'replaced';
   if (reason === reasons.PARTICIPANT_REMOVED) return 'removed';
   if (reason === reasons.ROOM_DELETED || reason === reasons.ROOM_CLOSED) return 'room-closed';

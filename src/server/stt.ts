@@ -1,39 +1,10 @@
+import type { ModelInstallation, SpeechModel } from '../contract/launcher.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { CATALOGUE, findModel } from './transcription/models/catalogue.ts';
-import type { ByteProgress } from './transcription/models/download-file.ts';
 import { installModel } from './transcription/models/install-model.ts';
-import { findFigures, type ModelFigures } from './transcription/models/model-figures.ts';
+import { findFigures } from './transcription/models/model-figures.ts';
 import { installedModels } from './transcription/models/model-store.ts';
-
-/** A speech model that is installed or can be installed. */
-export type SpeechModel = ModelFigures & {
-  readonly name: string;
-  /** `unverified`: the model is installed, but no published SHA-256 has verified its files. */
-  readonly status: 'installed' | 'unverified' | 'installable';
-  /** BCP 47. */
-  readonly languages: readonly string[];
-  readonly licence: string;
-  readonly about: string;
-  /** Size of the files to download on install; null when it is not known before. */
-  readonly downloadBytes: number | null;
-  /** Size of the installed files; null when it is unknown. */
-  readonly diskBytes: number | null;
-  /** Address of the publication that has the word error rates. */
-  readonly accuracy: string;
-  /** Whether a published SHA-256 proves the files. */
-  readonly isVerifiable: boolean;
-  /** Folder of the installed model; null when it is not installed. */
-  readonly folder: string | null;
-};
-
-export type ModelInstallation = {
-  readonly from: string | undefined;
-  readonly acceptUnverified: boolean;
-  readonly onProgress: (line: string) => void;
-  readonly onBytes: (progress: ByteProgress) => void;
-  readonly signal: AbortSignal;
-};
 
 /** Lists the models in the order of the catalogue. */
 export function listModels(): readonly SpeechModel[] {

@@ -1,4 +1,5 @@
 import { extname, join } from 'node:path';
+import type { WorkerOptions } from '../contract/launcher.ts';
 import { type Config, loadConfig } from './app/config/config.ts';
 import { readEnvironment } from './app/config/environment.ts';
 import { openStore } from './app/create-store.ts';
@@ -29,12 +30,6 @@ import type { WorkerKind } from './transcription/store.ts';
 import { createSoundBox, type SoundBox } from './transcription/turns/sound-box.ts';
 import { startTurnListener } from './transcription/turns/turn-listener.ts';
 import { NO_DISPATCHER } from './webhooks/dispatcher/dispatcher.ts';
-
-export type WorkerOptions = {
-  readonly kind: WorkerKind;
-  /** Ends the worker when it is aborted. */
-  readonly signal: AbortSignal;
-};
 
 /**
  * Runs one worker of an add-on until the signal is aborted, with the database and the recordings of the service.

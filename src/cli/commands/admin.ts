@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { formatBytes } from '../../contract/amounts.ts';
+import type { Backup, Reencryption, Restoration } from '../../contract/launcher.ts';
 import { codeOfError } from '../../contract/unknown-value.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodeOfError } from '../errors/describe-error.ts';
@@ -8,7 +9,7 @@ import { YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
 import { argument, defineCommand, ofNoun, option } from '../framework/parameters.ts';
 import { confirmOrRefuse } from '../framework/prompts.ts';
-import type { Backup, MigratedTable, Reencryption, Restoration, ServiceAdmin } from '../terminal/io.ts';
+import type { MigratedTable, ServiceAdmin } from '../terminal/io.ts';
 import { type Column, list, record } from '../terminal/result.ts';
 
 const BACKUP_FIELDS = ['folder', 'sizeBytes', 'key'] as const satisfies readonly (keyof Backup)[];

@@ -1,7 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
-import type { DevAddOn, WorkerKind } from '../../contract/choices.ts';
-import type { Hint } from '../../contract/hint.ts';
-import type { RoomClosing } from '../../contract/plans.ts';
+import type {
+  Backup,
+  DevOptions,
+  ModelInstallation,
+  Reencryption,
+  Restoration,
+  RoomVisitEnd,
+  RoomVisitNews,
+  ServeOptions,
+  SpeechModel,
+  WorkerOptions,
+} from '../../contract/launcher.ts';
 
 /**
  * The process's streams, environment and signals, as a command sees them. Tests pass their own; nothing in src/cli
@@ -113,35 +122,11 @@ export type Migration = {
   readonly key: 'file' | 'setting';
 };
 
-/** Numbers of what was encrypted, of what no key decrypts, and of the running instances that have the key in front. */
-export type Reencryption = {
-  readonly webhooks: number;
-  readonly apiKeys: number;
-  readonly lost: number;
-  readonly instances: number;
-};
-
 export type MigratedTable = {
   readonly table: string;
   readonly rows: number;
   /** The sum of the SHA-256 of every row, as 64 hexadecimal digits; the same on both sides. */
   readonly checksum: string;
-};
-
-export type Backup = {
-  readonly folder: string;
-  readonly sizeBytes: number;
-  /** Whether the webhook secrets are encrypted with a key in a file, or in a setting. */
-  readonly key: 'file' | 'setting';
-};
-
-export type Restoration = {
-  readonly dataDir: string;
-  /** When the backup was made. */
-  readonly createdAt: string;
-  readonly key: 'file' | 'setting';
-  /** Existing files that were renamed, by their new names. */
-  readonly keptAside: readonly string[];
 };
 
 /** `rtc rooms join`: a participant without a browser. */
@@ -176,126 +161,11 @@ export type RoomPublication =
       readonly raw: { readonly sampleRate: number; readonly channels: number };
     };
 
-export type RoomVisitNews =
-  | {
-      readonly type: 'joined';
-      readonly room: string;
-      readonly identity: string;
-      readonly others: readonly string[];
-    }
-  | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
-  | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
-  | ({ readonly type: 'closing' } & RoomClosing)
-  | { readonly type: 'waiting' | 'reconnecting' | 'reconnected' };
-
-export type RoomVisitEnd =
-  | 'stopped'
-  | 'played'
-  | 'room-closed'
-  | 'removed'
-  | 'denied'
-  | 'replaced'
-  | 'disconnected';
-
 /** `rtc stt`: the speech models of this machine. */
 export type SpeechModels = {
   listModels(): readonly SpeechModel[];
   /** Returns the folder. */
   install(name: string, installation: ModelInstallation): Promise<string>;
-};
-
-export type ModelInstallation = {
-  readonly from: string | undefined;
-  readonly acceptUnverified: boolean;
-  readonly onProgress: (line: string) => void;
-  readonly onBytes: (progress: { readonly received: number; readonly total: number | undefined }) => void;
-  readonly signal: AbortSignal;
-};
-
-export type SpeechModel = {
-  readonly name: string;
-  readonly status: 'installed' | 'unverified' | 'installable';
-  /** BCP 47. */
-  readonly languages: readonly string[];
-  readonly licence: string;
-  readonly about: string;
-  readonly downloadBytes: number | null;
-  readonly diskBytes: number | null;
-  readonly memoryBytes: number | null;
-  readonly speed: ModelSpeed | null;
-  readonly errorRates: readonly ErrorRate[];
-  readonly accuracy: string;
-  readonly isVerifiable: boolean;
-  readonly folder: string | null;
-};
-
-export type ModelSpeed = {
-  readonly realTimeFactor: number;
-  readonly threads: number;
-  readonly machine: string | null;
-  readonly source: string | null;
-};
-
-export type ErrorRate = {
-  readonly percent: number;
-  readonly unit: string;
-  readonly test: string;
-  readonly source: string;
-};
-
-/** `rtc worker`: resolves when the worker has closed after `signal`. */
-export type WorkerOptions = { readonly kind: WorkerKind; readonly signal: AbortSignal };
-
-/** `rtc serve`: resolves when the service has closed after `signal`. */
-export type ServeOptions = {
-  readonly check: boolean;
-  readonly newKey: boolean;
-  readonly host: string | undefined;
-  readonly port: number | undefined;
-  readonly signal: AbortSignal;
-};
-
-/** `rtc dev`: resolves when everything it started has closed after `signal`. */
-export type DevOptions = {
-  readonly media: 'livekit' | 'embedded' | undefined;
-  /** Required add-ons, whose errors end the server. Beside a real LiveKit the others are started too, if possible. */
-  readonly with: readonly DevAddOn[];
-  /** Add-ons that are not started. */
-  readonly without: readonly DevAddOn[];
-  readonly newKey: boolean;
-  readonly host: string | undefined;
-  readonly port: number | undefined;
-  readonly signal: AbortSignal;
-  /** Shows lines to the user during the start. */
-  readonly progress: (line: string) => void;
-  /** Shows the progress of a long step, replacing the previous text. */
-  readonly status: (text: string) => void;
-  /** Called once, when everything is ready. */
-  readonly announce: (ready: DevReady) => Promise<void>;
-};
-
-export type DevReady = {
-  readonly url: string;
-  readonly apiKey: string;
-  readonly apiSecret: string;
-  readonly areCredentialsNew: boolean;
-  readonly dataDir: string;
-  readonly media: {
-    readonly kind: 'external' | 'livekit' | 'embedded';
-    readonly url: string;
-    readonly notes: readonly string[];
-  };
-  readonly addOns: {
-    readonly running: readonly DevAddOn[];
-    readonly absent: readonly AbsentAddOn[];
-  };
-};
-
-/** An add-on that is missing something. */
-export type AbsentAddOn = {
-  readonly name: DevAddOn;
-  readonly reason: string;
-  readonly hint: Hint | undefined;
 };
 
 /** Returns whether there is a terminal on both ends, and no variable that turns prompts off. */

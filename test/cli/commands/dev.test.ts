@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DevOptions, DevReady } from '../../../src/cli/terminal/io.ts';
+import type { DevOptions, DevReady } from '../../../src/contract/launcher.ts';
 import { type Run, run } from '../support/run.ts';
 
 let home: string;

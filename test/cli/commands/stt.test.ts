@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { downloadLine } from '../../../src/cli/commands/stt/commands.ts';
-import type { ModelInstallation, SpeechModel } from '../../../src/cli/terminal/io.ts';
+import type { ModelInstallation, SpeechModel } from '../../../src/contract/launcher.ts';
 import { listModels } from '../../../src/server/stt.ts';
 import { type RunOptions, run } from '../support/run.ts';
 

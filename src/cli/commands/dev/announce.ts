@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join, relative, resolve } from 'node:path';
 import type { DevAddOn } from '../../../contract/choices.ts';
+import type { AbsentAddOn, DevReady } from '../../../contract/launcher.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { type ProfileStore, readProfiles, writeProfiles } from '../../connection/profiles.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
-import type { AbsentAddOn, DevReady, Io } from '../../terminal/io.ts';
+import type { Io } from '../../terminal/io.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { printStatus, printWarning, type Terminal } from '../../terminal/terminal.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';

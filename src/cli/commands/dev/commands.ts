@@ -1,5 +1,6 @@
 import type { WireRequest } from '../../../client/client-options.ts';
 import { DEV_ADD_ONS, type DevAddOn, ROLES } from '../../../contract/choices.ts';
+import type { DevReady } from '../../../contract/launcher.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { parseJson, readMembers } from '../../../contract/unknown-value.ts';
 import { openClient } from '../../connection/connect.ts';
@@ -8,7 +9,6 @@ import { describeError } from '../../errors/describe-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument, choice, defineCommand, ofNoun, option } from '../../framework/parameters.ts';
-import type { DevReady } from '../../terminal/io.ts';
 import { done, nothing } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';

@@ -1,9 +1,9 @@
 import { formatBytes } from '../../../contract/amounts.ts';
+import type { ErrorRate, ModelSpeed, SpeechModel } from '../../../contract/launcher.ts';
 import { CancelledError, CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import { argument, asText, defineCommand, flag, ofNoun, option } from '../../framework/parameters.ts';
 import type { Prompter } from '../../framework/prompts.ts';
-import type { ErrorRate, ModelSpeed, SpeechModel } from '../../terminal/io.ts';
 import { type Column, list, record } from '../../terminal/result.ts';
 import { createStatusLine, drawBar } from '../../terminal/status-line.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';

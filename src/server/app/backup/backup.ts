@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { Backup, Restoration } from '../../../contract/launcher.ts';
 import { isObject, parseJson } from '../../../contract/unknown-value.ts';
 import { hashFile } from '../../platform/hash-file.ts';
 import { exists } from '../../platform/storage/make-folder.ts';
@@ -38,8 +39,6 @@ type BackupSource = {
   readonly version: string;
   readonly now: number;
 };
-
-export type Backup = { readonly folder: string; readonly sizeBytes: number; readonly key: Manifest['key'] };
 
 /**
  * Backs up the SQLite database and the encryption key into a new folder that only the owner can read. The service may run at
@@ -120,13 +119,6 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-export type Restoration = {
-  readonly createdAt: string;
-  readonly key: Manifest['key'];
-  /** Existing files that were renamed, by their new names. */
-  readonly keptAside: readonly string[];
-};
-
 /**
  * Replaces the database by a backup. Nothing is deleted: existing files are renamed. Everything is checked before anything
  * is changed.
@@ -137,7 +129,7 @@ export type Restoration = {
 export async function restoreBackup(
   { dataDir, now }: { readonly dataDir: string; readonly now: number },
   backup: string,
-): Promise<Restoration> {
+): Promise<Omit<Restoration, 'dataDir'>> {
   const folder = resolve(backup);
   const manifest = await readManifest(folder);
   await prepareFolder(dataDir);

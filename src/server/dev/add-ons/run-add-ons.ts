@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DEV_ADD_ONS, type DevAddOn, type WorkerKind } from '../../../contract/choices.ts';
-import { type Hint, readHint, readReason } from '../../../contract/hint.ts';
+import { readHint, readReason } from '../../../contract/hint.ts';
+import type { AbsentAddOn } from '../../../contract/launcher.ts';
 import type { Environment } from '../../app/config/environment.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
@@ -168,11 +169,4 @@ export type AddOn = {
   readonly start: (logMode: 'truncate' | 'append') => RunningChild;
   /** Returns whether the service finds the add-on ready for work. */
   readonly isReady: (serviceUrl: string) => Promise<boolean>;
-};
-
-/** An add-on that cannot run, and what it is missing. */
-export type AbsentAddOn = {
-  readonly name: DevAddOn;
-  readonly reason: string;
-  readonly hint: Hint | undefined;
 };

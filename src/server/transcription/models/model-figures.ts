@@ -1,3 +1,4 @@
+import type { ErrorRate, ModelFigures, ModelSpeed } from '../../../contract/launcher.ts';
 import { ICEFALL } from './catalogue.ts';
 
 /*
@@ -5,31 +6,6 @@ import { ICEFALL } from './catalogue.ts';
  * of its source, or measured by this project when the source is null. Figures that nobody publishes are left out. Most are
  * of the unquantised models and of other machines.
  */
-
-export type ModelSpeed = {
-  /** Seconds of recognition for each second of audio, with that many threads. */
-  readonly realTimeFactor: number;
-  readonly threads: number;
-  /** Null when the source does not name it. */
-  readonly machine: string | null;
-  readonly source: string | null;
-};
-
-export type ErrorRate = {
-  readonly percent: number;
-  /** `words or characters` when the source states only that the unit depends on the language. */
-  readonly unit: 'words' | 'characters' | 'words or characters';
-  /** The set of recordings, with its language where the model has several. */
-  readonly test: string;
-  readonly source: string;
-};
-
-export type ModelFigures = {
-  /** Memory of the loaded model at work, without the process around it. */
-  readonly memoryBytes: number | null;
-  readonly speed: ModelSpeed | null;
-  readonly errorRates: readonly ErrorRate[];
-};
 
 export function findFigures(name: string): ModelFigures {
   return {
