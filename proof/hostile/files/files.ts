@@ -40,18 +40,10 @@ with open(sys.argv[1], 'wb') as file:
 `;
 
 /** Ten GB of zeros in a few kB. The header gives them to an entry of this path and type. */
-const bomb = (path: string, type: string, size = 2 ** 33): Case => ({
+const bomb = (path: string, type: string, size: number): Case => ({
   make: async (folder) => {
     execFileSync('python3', ['-c', BOMB, join(folder, UNPROVEN_ARCHIVE), path, type, String(size)]);
     return ['stt', 'install', UNPROVEN, '--accept-unverified', '--from', folder];
-  },
-});
-
-const archive = (...entries: Parameters<typeof makeArchive>[1]): Case => ({
-  isQuick: true,
-  make: async (folder) => {
-    makeArchive(join(folder, ARCHIVE), entries);
-    return install(folder);
   },
 });
 
@@ -107,22 +99,15 @@ const withSql =
   };
 
 const CASES: Readonly<Record<string, Case>> = {
-  'an archive of ten GB in one file': bomb('model/tokens.txt', '0'),
-  'an archive of ten GB in a folder': bomb('model/folder', '5'),
-  'an archive of ten GB in a file that is skipped': bomb('model/._tokens.txt', '0'),
-  'an archive of ten GB after its end': bomb('model/tokens.txt', '0', 0),
+  'an archive of ten GB': bomb('model/tokens.txt', '0', 2 ** 33),
   'an archive of names of a GB': bomb('model/x', 'L', 2 ** 30),
-  'an archive whose path leaves the folder': archive({ path: 'model/../../../escaped', text: 'x' }),
-  'an archive whose path is absolute': archive({ path: '/tmp/rtc-prove-escaped', text: 'x' }),
-  'an archive with a link': archive({ path: 'model/tokens.txt', linkTo: '/etc/passwd' }),
-  'an archive with another model': archive({ path: 'model/model.onnx', text: 'x' }),
-  'an archive with other files of the same names': archive(
-    ...['encoder.int8.onnx', 'decoder.int8.onnx', 'joiner.int8.onnx', 'tokens.txt'].map((name) => ({
-      path: `model/${name}`,
-      text: name,
-    })),
-  ),
-  'an archive of nothing': archive(),
+  'an archive of nothing': {
+    isQuick: true,
+    make: async (folder) => {
+      makeArchive(join(folder, ARCHIVE), []);
+      return install(folder);
+    },
+  },
   'a folder with a device': {
     isQuick: true,
     make: async (folder) => {
