@@ -69,19 +69,15 @@ async function startScene(
 ): Promise<Started> {
   const port = await freePort();
   const livekit = cleanUp(await startLivekit({ webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` }));
-  const chunks: string[] = [];
-  const environment = { ...settings, ...mediaServerSettings(livekit), LOG_LEVEL: 'debug' };
-  const fleet = cleanUp(await createFleet(environment, (text) => chunks.push(text)));
+  const fleet = cleanUp(await createFleet({ ...settings, ...mediaServerSettings(livekit) }));
   const instance = await fleet.start({ PORT: `${port}` });
   const client = cleanUp(createSignedClient(instance.url, fleet.keys, 16));
   const receiver = cleanUp(await startReceiver());
   const { json } = await client.call('POST', '/v1/webhooks', { url: receiver.url });
-  const { apiKey, apiSecret } = fleet.keys;
   const attackers = cleanUp(await startPeople({ niceness: NICENESS }));
   const others = cleanUp(await startPeople());
   const scene: Scene = {
-    ...{ client, livekit, receiver, attackers, secret: String(json.secret), log: () => chunks.join('') },
-    environment: { RTC_URL: instance.url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret },
+    ...{ client, livekit, receiver, attackers, secret: String(json.secret) },
     ...{ seconds: SECONDS[runSize], crowd: CROWD[runSize] },
   };
   return { scene, others, fleet, instance };
