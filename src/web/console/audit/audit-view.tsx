@@ -198,7 +198,6 @@ function listCommand({ room, key, requestId, result }: Filter): string {
 function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableColumn<AuditEntry>[] {
   return [
     {
-      id: 'request',
       heading: 'Request',
       width: 'minmax(8rem, 2.6fr)',
       isWrapped: true,
@@ -209,27 +208,23 @@ function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableCol
       ),
     },
     {
-      id: 'result',
       heading: 'Result',
       width: 'minmax(9.5rem, 1fr)',
       isWrapped: true,
       cell: (entry) => <AuditStatus entry={entry} />,
     },
     {
-      id: 'time',
       heading: 'Time',
       width: 'minmax(5.5rem, 7.5rem)',
       cell: ({ occurredAt }) => <Clock at={occurredAt} />,
     },
     {
-      id: 'key',
       heading: 'Key',
       width: 'minmax(5rem, 1fr)',
       isSecondary: true,
       cell: ({ keyId }) => <code>{keyId}</code>,
     },
     {
-      id: 'from',
       heading: 'From',
       width: 'minmax(7rem, 0.7fr)',
       isSecondary: true,

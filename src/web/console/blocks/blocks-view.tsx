@@ -72,28 +72,24 @@ function BlockDetails({
 
 const COLUMNS: readonly TableColumn<RoomBlock>[] = [
   {
-    id: 'identity',
     heading: 'Identity',
     width: 'minmax(7rem, 1.5fr)',
     sortBy: ({ identity }) => identity,
     cell: (block) => <OpenButton id={toId(block)}>{block.identity}</OpenButton>,
   },
   {
-    id: 'room',
     heading: 'Room',
     width: 'minmax(7rem, 1.5fr)',
     sortBy: ({ roomId }) => roomId,
     cell: ({ roomId }) => roomId,
   },
   {
-    id: 'until',
     heading: 'Until',
     width: 'minmax(6rem, 1fr)',
     sortBy: ({ blockedUntil }) => blockedUntil ?? '9',
     cell: ({ blockedUntil }) => (blockedUntil === null ? 'For ever' : <Ago at={blockedUntil} />),
   },
   {
-    id: 'blocked',
     heading: 'Blocked',
     width: 'minmax(6rem, 1fr)',
     isSecondary: true,

@@ -225,19 +225,16 @@ function describeReceivers({ urls, hls }: Broadcast): string {
 
 const COLUMNS: readonly TableColumn<Broadcast>[] = [
   {
-    id: 'room',
     heading: 'Room',
     width: 'minmax(6rem, 1.6fr)',
     cell: ({ broadcastId, roomId }) => <OpenButton id={broadcastId}>{roomId}</OpenButton>,
   },
   {
-    id: 'state',
     heading: 'State',
     width: 'minmax(7rem, 0.8fr)',
     cell: ({ status }) => <Status tone={TONES[status]}>{status}</Status>,
   },
   {
-    id: 'receivers',
     heading: 'Receivers',
     width: 'minmax(5.5rem, 1fr)',
     cell: (broadcast) => {
@@ -247,14 +244,12 @@ const COLUMNS: readonly TableColumn<Broadcast>[] = [
     },
   },
   {
-    id: 'started',
     heading: 'Started',
     width: 'minmax(5.5rem, 1fr)',
     isSecondary: true,
     cell: ({ startedAt }) => <Clock at={startedAt} />,
   },
   {
-    id: 'duration',
     heading: 'HLS length',
     width: 'minmax(5.5rem, 0.6fr)',
     isSecondary: true,
@@ -262,7 +257,6 @@ const COLUMNS: readonly TableColumn<Broadcast>[] = [
       durationMs === null ? <span className="faint">—</span> : describePosition(durationMs / 1000),
   },
   {
-    id: 'id',
     heading: 'Broadcast',
     width: 'minmax(13.25rem, 1.2fr)',
     isSecondary: true,

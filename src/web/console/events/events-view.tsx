@@ -141,13 +141,11 @@ function Filters({ typed, events, onChange }: FiltersProps) {
 
 const COLUMNS: readonly TableColumn<Event>[] = [
   {
-    id: 'time',
     heading: 'Time',
     width: 'minmax(6rem, 7.5rem)',
     cell: ({ timestamp }) => <Clock at={timestamp} />,
   },
   {
-    id: 'event',
     heading: 'Event',
     width: 'minmax(9.5rem, 1fr)',
     cell: ({ event }) => (
@@ -157,13 +155,11 @@ const COLUMNS: readonly TableColumn<Event>[] = [
     ),
   },
   {
-    id: 'room',
     heading: 'Room',
     width: 'minmax(6rem, 1fr)',
     cell: ({ room }) => room?.name ?? <span className="faint">—</span>,
   },
   {
-    id: 'about',
     heading: 'About',
     width: 'minmax(8rem, 2fr)',
     isSecondary: true,

@@ -295,34 +295,29 @@ function NumberField({ name, placeholder, value, onChange }: NumberProps) {
 
 const COLUMNS: readonly TableColumn<Key>[] = [
   {
-    id: 'name',
     heading: 'Name',
     width: 'minmax(7rem, 2fr)',
     sortBy: ({ name }) => name,
     cell: ({ id, name }) => <OpenButton id={id}>{name}</OpenButton>,
   },
   {
-    id: 'state',
     heading: 'State',
     width: 'minmax(5.5rem, 0.7fr)',
     sortBy: ({ status }) => status,
     cell: ({ status }) => <KeyStatus status={status} />,
   },
   {
-    id: 'scopes',
     heading: 'Scopes',
     width: 'minmax(7rem, 1.6fr)',
     cell: ({ scopes }) => <span title={scopes.join(', ')}>{scopes.join(', ')}</span>,
   },
   {
-    id: 'rooms',
     heading: 'Rooms',
     width: 'minmax(5rem, 1fr)',
     isSecondary: true,
     cell: (key) => <span title={describeRooms(key)}>{describeRooms(key)}</span>,
   },
   {
-    id: 'limits',
     heading: 'Limits',
     width: 'minmax(6rem, 1fr)',
     isSecondary: true,
@@ -336,14 +331,12 @@ const COLUMNS: readonly TableColumn<Key>[] = [
       ),
   },
   {
-    id: 'expires',
     heading: 'Expires',
     width: 'minmax(6rem, 0.8fr)',
     isSecondary: true,
     cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Ago at={expiresAt} />),
   },
   {
-    id: 'used',
     heading: 'Last used',
     width: 'minmax(6.5rem, 0.8fr)',
     sortBy: ({ lastUsedAt }) => lastUsedAt ?? '',

@@ -34,7 +34,7 @@ const OVERSCAN = 12;
 const ROWS_BEFORE_END = 40;
 
 export type TableColumn<Row> = {
-  readonly id: string;
+  /** Names the column, too. */
   readonly heading: string;
   readonly cell: (row: Row) => ReactNode;
   /** The value to sort by; a column without one cannot be sorted. */
@@ -210,7 +210,7 @@ function BodyRow<Row>(props: BodyRowProps<Row>) {
       style={{ transform: `translateY(${start}px)` }}
     >
       {columns.map((column) => (
-        <td key={column.id} className={cellClass(column)} data-heading={column.heading}>
+        <td key={column.heading} className={cellClass(column)} data-heading={column.heading}>
           {column.cell(row)}
         </td>
       ))}
@@ -248,7 +248,7 @@ function Heading<Row>({ column, direction, onSort }: HeadingProps<Row>) {
 }
 
 function defineColumn<Row extends object>(column: TableColumn<Row>): ColumnDef<typeof FEATURES, Row> {
-  const { id, sortBy } = column;
+  const { heading: id, sortBy } = column;
   if (sortBy === undefined) return { id, enableSorting: false };
   return { id, accessorFn: sortBy, sortFn: 'auto', enableSorting: true };
 }

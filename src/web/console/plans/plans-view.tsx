@@ -103,21 +103,18 @@ function PlanDetails({ plan }: { readonly plan: Plan }) {
 
 const COLUMNS: readonly TableColumn<Plan>[] = [
   {
-    id: 'plan',
     heading: 'Plan',
     width: 'minmax(6rem, 1.4fr)',
     sortBy: ({ planId }) => planId,
     cell: ({ planId }) => <OpenButton id={planId}>{planId}</OpenButton>,
   },
   {
-    id: 'rooms',
     heading: 'Rooms',
     width: 'minmax(6rem, 1.4fr)',
     sortBy: describeRooms,
     cell: (plan) => <span title={describeRooms(plan)}>{describeRooms(plan)}</span>,
   },
   {
-    id: 'opens',
     heading: 'Opens',
     width: 'minmax(7.5rem, 1fr)',
     isSecondary: true,
@@ -125,14 +122,12 @@ const COLUMNS: readonly TableColumn<Plan>[] = [
     cell: ({ opensAt }) => <Clock at={opensAt} />,
   },
   {
-    id: 'closes',
     heading: 'Closes',
     width: 'minmax(7.5rem, 1fr)',
     sortBy: ({ closesAt = '' }) => closesAt,
     cell: ({ closesAt }) => <Clock at={closesAt} />,
   },
   {
-    id: 'duration',
     heading: 'Lasts at most',
     width: 'minmax(7rem, 0.8fr)',
     isSecondary: true,
@@ -140,7 +135,6 @@ const COLUMNS: readonly TableColumn<Plan>[] = [
     cell: ({ maxDuration }) => describeSeconds(maxDuration) ?? <span className="faint">—</span>,
   },
   {
-    id: 'changed',
     heading: 'Changed',
     width: 'minmax(7rem, 0.8fr)',
     isSecondary: true,

@@ -110,39 +110,33 @@ function toLink(recordingId: string): string {
 
 const COLUMNS: readonly TableColumn<Recording>[] = [
   {
-    id: 'room',
     heading: 'Room',
     width: 'minmax(7rem, 2fr)',
     cell: ({ recordingId, roomId }) => <CellLink href={toLink(recordingId)}>{roomId}</CellLink>,
   },
   {
-    id: 'status',
     heading: 'State',
     width: 'minmax(6.5rem, 1fr)',
     cell: ({ status }) => <RecordingStatus status={status} />,
   },
   {
-    id: 'started',
     heading: 'Started',
     width: 'minmax(5.5rem, 1fr)',
     cell: ({ startedAt }) => <Clock at={startedAt} />,
   },
   {
-    id: 'duration',
     heading: 'Duration',
     width: 'minmax(4.5rem, 0.6fr)',
     isSecondary: true,
     cell: ({ durationMs }) => (durationMs === null ? '—' : describePosition(durationMs / 1000)),
   },
   {
-    id: 'size',
     heading: 'Size',
     width: 'minmax(4.5rem, 0.6fr)',
     isSecondary: true,
     cell: ({ sizeBytes }) => (sizeBytes === null ? '—' : describeBytes(sizeBytes)),
   },
   {
-    id: 'id',
     heading: 'Recording',
     width: 'minmax(13.25rem, 1.4fr)',
     isSecondary: true,

@@ -89,14 +89,12 @@ function findRooms(rooms: readonly Room[], wanted: string): readonly Room[] {
 function createColumns(facts: LiveFacts, recorded: ReadonlySet<string>): readonly TableColumn<Room>[] {
   return [
     {
-      id: 'name',
       heading: 'Room',
       width: 'minmax(7rem, 2fr)',
       sortBy: ({ name }) => name,
       cell: ({ name }) => <CellLink href={roomLink(name)}>{name}</CellLink>,
     },
     {
-      id: 'participants',
       heading: 'Participants',
       width: 'minmax(5.5rem, 1fr)',
       sortBy: (room) => countParticipants(room, facts),
@@ -106,7 +104,6 @@ function createColumns(facts: LiveFacts, recorded: ReadonlySet<string>): readonl
       },
     },
     {
-      id: 'recording',
       heading: 'Recording',
       width: 'minmax(6.5rem, 1fr)',
       sortBy: ({ name }) => (recorded.has(name) ? 1 : 0),
@@ -114,7 +111,6 @@ function createColumns(facts: LiveFacts, recorded: ReadonlySet<string>): readonl
         recorded.has(name) ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,
     },
     {
-      id: 'broadcast',
       heading: 'Broadcast',
       width: 'minmax(6.5rem, 1fr)',
       isSecondary: true,
@@ -123,7 +119,6 @@ function createColumns(facts: LiveFacts, recorded: ReadonlySet<string>): readonl
         activeBroadcast ? <Status tone="active">On air</Status> : <span className="faint">—</span>,
     },
     {
-      id: 'created',
       heading: 'Opened',
       width: 'minmax(7rem, 1fr)',
       isSecondary: true,

@@ -152,52 +152,44 @@ function csvPath(query: Filter): string {
 
 const COLUMNS: readonly TableColumn<Session>[] = [
   {
-    id: 'room',
     heading: 'Room',
     width: 'minmax(6rem, 2fr)',
     cell: ({ sessionId, roomId }) => <CellLink href={`/sessions/${sessionId}`}>{roomId}</CellLink>,
   },
   {
-    id: 'status',
     heading: 'State',
     width: 'minmax(4.5rem, 0.7fr)',
     cell: ({ status }) => <SessionStatus status={status} />,
   },
   {
-    id: 'opened',
     heading: 'Opened',
     width: 'minmax(5rem, 1fr)',
     cell: ({ createdAt }) => <Clock at={createdAt} />,
   },
   {
-    id: 'duration',
     heading: 'Duration',
     width: 'minmax(4.5rem, 0.7fr)',
     isSecondary: true,
     cell: ({ durationMs }) => describePosition(durationMs / 1000),
   },
   {
-    id: 'people',
     heading: 'People',
     width: 'minmax(3rem, 0.5fr)',
     cell: ({ totalParticipants }) => totalParticipants,
   },
   {
-    id: 'peak',
     heading: 'At once',
     width: 'minmax(4rem, 0.5fr)',
     isSecondary: true,
     cell: ({ peakParticipants }) => peakParticipants,
   },
   {
-    id: 'minutes',
     heading: 'Participant minutes',
     width: 'minmax(9rem, 0.9fr)',
     isSecondary: true,
     cell: ({ participantMinutes }) => participantMinutes.toLocaleString(),
   },
   {
-    id: 'id',
     heading: 'Session',
     width: 'minmax(13.25rem, 1.2fr)',
     isSecondary: true,

@@ -214,39 +214,33 @@ function LiveRoomForm() {
 
 const RECORDING_COLUMNS: readonly TableColumn<PostTranscription>[] = [
   {
-    id: 'room',
     heading: 'Room',
     width: 'minmax(7rem, 2fr)',
     cell: (transcription) => <CellLink href={toTranscript(transcription)}>{transcription.roomId}</CellLink>,
   },
   {
-    id: 'status',
     heading: 'State',
     width: 'minmax(7.5rem, 1fr)',
     cell: (transcription) => <TranscriptionStatus {...transcription} />,
   },
   {
-    id: 'queued',
     heading: 'Queued',
     width: 'minmax(6rem, 1fr)',
     cell: ({ queuedAt }) => <Clock at={queuedAt} />,
   },
   {
-    id: 'language',
     heading: 'Language',
     width: 'minmax(5rem, 0.6fr)',
     isSecondary: true,
     cell: ({ language }) => language,
   },
   {
-    id: 'duration',
     heading: 'Length',
     width: 'minmax(4rem, 0.5fr)',
     isSecondary: true,
     cell: ({ durationMs }) => (durationMs === null ? '—' : describePosition(durationMs / 1000)),
   },
   {
-    id: 'error',
     heading: 'Error',
     width: 'minmax(8rem, 2fr)',
     isSecondary: true,
@@ -262,7 +256,6 @@ const TONES: Readonly<Record<LiveSummary['status'], Tone>> = {
 
 const LIVE_COLUMNS: readonly TableColumn<LiveSummary>[] = [
   {
-    id: 'room',
     heading: 'Room',
     width: 'minmax(7rem, 2fr)',
     cell: (transcription) => (
@@ -270,33 +263,28 @@ const LIVE_COLUMNS: readonly TableColumn<LiveSummary>[] = [
     ),
   },
   {
-    id: 'status',
     heading: 'State',
     width: 'minmax(6rem, 1fr)',
     cell: ({ status }) => <Status tone={TONES[status]}>{status}</Status>,
   },
   {
-    id: 'started',
     heading: 'Started',
     width: 'minmax(7rem, 1fr)',
     cell: ({ startedAt }) => <Clock at={startedAt} />,
   },
   {
-    id: 'stopped',
     heading: 'Stopped',
     width: 'minmax(7rem, 1fr)',
     isSecondary: true,
     cell: ({ stoppedAt }) => <Clock at={stoppedAt} />,
   },
   {
-    id: 'language',
     heading: 'Language',
     width: 'minmax(5rem, 0.6fr)',
     isSecondary: true,
     cell: ({ language }) => language,
   },
   {
-    id: 'error',
     heading: 'Error',
     width: 'minmax(8rem, 2fr)',
     isSecondary: true,

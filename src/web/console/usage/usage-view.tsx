@@ -285,7 +285,6 @@ function GroupName({ by, group }: { readonly by: UsageGroup; readonly group: str
 function createColumns(by: UsageGroup): readonly TableColumn<UsageLine>[] {
   return [
     {
-      id: 'group',
       heading: BY_WORDS[by].replace('By ', '').replace(/^./, (letter) => letter.toUpperCase()),
       width: 'minmax(6.5rem, 1.6fr)',
       sortBy: ({ group }) => group,
@@ -293,7 +292,6 @@ function createColumns(by: UsageGroup): readonly TableColumn<UsageLine>[] {
     },
     ...FIGURES.map(
       ([name, , heading], index): TableColumn<UsageLine> => ({
-        id: name,
         heading,
         width: 'minmax(6.5rem, 1fr)',
         isSecondary: index > 3,
@@ -302,7 +300,6 @@ function createColumns(by: UsageGroup): readonly TableColumn<UsageLine>[] {
       }),
     ),
     {
-      id: 'final',
       heading: 'State',
       width: 'minmax(4.5rem, 0.6fr)',
       isSecondary: true,

@@ -184,7 +184,6 @@ const CELLS: Cells<Delivery> = {
 
 const COLUMNS: readonly TableColumn<Delivery>[] = [
   {
-    id: 'event',
     heading: 'Event',
     width: 'minmax(9.5rem, 2fr)',
     cell: ({ event }) => (
@@ -194,33 +193,28 @@ const COLUMNS: readonly TableColumn<Delivery>[] = [
     ),
   },
   {
-    id: 'status',
     heading: 'State',
     width: 'minmax(7.5rem, 1fr)',
     cell: (delivery) => <DeliveryStatus delivery={delivery} />,
   },
   {
-    id: 'created',
     heading: 'Event at',
     width: 'minmax(6rem, 1fr)',
     cell: ({ createdAt }) => <Clock at={createdAt} />,
   },
   {
-    id: 'attempts',
     heading: 'Attempts',
     width: 'minmax(4.5rem, 0.5fr)',
     isSecondary: true,
     cell: ({ attempts }) => attempts.length,
   },
   {
-    id: 'next',
     heading: 'Next try',
     width: 'minmax(6rem, 1fr)',
     isSecondary: true,
     cell: ({ nextAttemptAt }) => <Ago at={nextAttemptAt} />,
   },
   {
-    id: 'error',
     heading: 'Error',
     width: 'minmax(8rem, 3fr)',
     isSecondary: true,

@@ -65,33 +65,28 @@ function FailedToday({ webhookId }: { readonly webhookId: string }) {
 
 const COLUMNS: readonly TableColumn<Webhook>[] = [
   {
-    id: 'url',
     heading: 'URL',
     width: 'minmax(10rem, 4fr)',
     cell: ({ id, url }) => <CellLink href={`/webhooks/${id}`}>{url}</CellLink>,
   },
   {
-    id: 'health',
     heading: 'Health',
     width: 'minmax(7.5rem, 1fr)',
     cell: (webhook) => <Health webhook={webhook} />,
   },
   {
-    id: 'failed',
     heading: 'Failed in 24 h',
     width: 'minmax(7rem, 1fr)',
     isSecondary: true,
     cell: ({ id }) => <FailedToday webhookId={id} />,
   },
   {
-    id: 'events',
     heading: 'Events',
     width: 'minmax(8rem, 1.5fr)',
     isSecondary: true,
     cell: ({ events }) => (events.includes('*') ? 'All' : events.join(', ')),
   },
   {
-    id: 'created',
     heading: 'Registered',
     width: 'minmax(7rem, 1fr)',
     isSecondary: true,
