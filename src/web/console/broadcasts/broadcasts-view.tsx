@@ -131,9 +131,7 @@ function Receiver({ url: { urlId, url, state, since, error, retries }, room, isR
             verb: 'Remove it',
             isDestructive: true,
             command: writeCommand('broadcast', 'update', room, '--remove', urlId),
-            run: async () => {
-              await client.broadcasts.change(room, { remove: [urlId] });
-            },
+            run: () => client.broadcasts.change(room, { remove: [urlId] }),
           })}
         >
           Remove
@@ -168,9 +166,7 @@ function AddButton({ room }: { readonly room: string }) {
           ),
           verb: 'Add',
           command: writeCommand('broadcast', 'update', room, '--url-stdin'),
-          run: async () => {
-            await client.broadcasts.change(room, { add: [typed.current] });
-          },
+          run: () => client.broadcasts.change(room, { add: [typed.current] }),
         };
       }}
     >
@@ -189,9 +185,7 @@ function StopButton({ room }: { readonly room: string }) {
         verb: 'Stop it',
         isDestructive: true,
         command: writeCommand('broadcast', 'stop', room),
-        run: async () => {
-          await client.broadcasts.stop(room);
-        },
+        run: () => client.broadcasts.stop(room),
       })}
     >
       <Square aria-hidden /> Stop

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
+  isValidElement,
   type ReactNode,
   type RefObject,
   useContext,
@@ -27,8 +28,8 @@ export type Change = {
   readonly isDestructive?: boolean;
   /** The command that does the same. */
   readonly command?: string | undefined;
-  /** Rejects with the error that the dialog shows. A returned text is shown before the dialog closes. */
-  readonly run: () => Promise<void> | Promise<ReactNode>;
+  /** Rejects with the error that the dialog shows. A returned element is shown before the dialog closes. */
+  readonly run: () => Promise<unknown>;
 };
 
 const Context = createContext<(change: Change) => void>(() => undefined);
@@ -105,7 +106,7 @@ function useRun(change: Change, dialog: RefObject<HTMLDialogElement | null>) {
     try {
       const shown = await change.run();
       void queries.invalidateQueries();
-      if (shown) setResult(shown);
+      if (isValidElement(shown)) setResult(shown);
       else dialog.current?.close();
     } catch (reason) {
       setError(reason);

@@ -311,9 +311,7 @@ function RecordingActions({ recording, hasTranscript }: Props) {
           consequence: 'A worker takes it up as soon as one is free.',
           verb: 'Transcribe',
           command: writeCommand('transcriptions', 'create', recordingId),
-          run: async () => {
-            await client.transcriptions.create(recordingId);
-          },
+          run: () => client.transcriptions.create(recordingId),
         })}
       >
         <Captions aria-hidden /> Transcribe

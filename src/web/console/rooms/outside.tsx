@@ -45,9 +45,7 @@ function Waiting({ room }: { readonly room: string }) {
             question: `Admit everybody who waits for ${room}?`,
             verb: 'Admit all',
             command: writeCommand('rooms', 'admit', room, '--all'),
-            run: async () => {
-              await client.waiting.admitAll(room);
-            },
+            run: () => client.waiting.admitAll(room),
           })}
         >
           <Check aria-hidden /> Admit all
@@ -82,9 +80,7 @@ function WaitingRow({ room, person: { identity, name, role, waitingSince } }: Wa
             question: `Admit ${called} to ${room}?`,
             verb: 'Admit',
             command: writeCommand('rooms', 'admit', room, identity),
-            run: async () => {
-              await client.waiting.admit({ room, identity });
-            },
+            run: () => client.waiting.admit({ room, identity }),
           })}
         >
           <Check aria-hidden /> Admit

@@ -173,9 +173,7 @@ function EditButton({ room, participant }: EditProps) {
           writeCommand: (draft) =>
             writeCommand('participants', 'update', room, identity, ...listOptions(initial, draft)),
           fields: (draft, change) => <EditFields draft={draft} change={change} />,
-          run: async (draft) => {
-            await client.participants.update({ room, identity }, toPatch(initial, draft));
-          },
+          run: (draft) => client.participants.update({ room, identity }, toPatch(initial, draft)),
         }),
       })}
     >
@@ -310,9 +308,7 @@ function RemoveButton({ room, participant }: RemoveProps) {
               ...(option === undefined ? [] : ['--block', option]),
             ),
           fields: (choice, change) => <ReturnSelect value={choice} onChange={change} />,
-          run: async ({ block }) => {
-            await client.participants.remove(room, identity, { block });
-          },
+          run: ({ block }) => client.participants.remove(room, identity, { block }),
         }),
       })}
     >

@@ -133,9 +133,7 @@ export function MetadataButton({ room: { name, metadata } }: { readonly room: Ro
               />
             </label>
           ),
-          run: async (draft) => {
-            await client.rooms.update(name, draft);
-          },
+          run: (draft) => client.rooms.update(name, draft),
         }),
       })}
     >

@@ -234,9 +234,7 @@ function RecordButton({ room: name, isRecorded }: RecordProps) {
           consequence: 'Its file is complete some seconds later.',
           verb: 'Stop the recording',
           command: writeCommand('recordings', 'stop', name),
-          run: async () => {
-            await client.recordings.stop(name);
-          },
+          run: () => client.recordings.stop(name),
         })}
       >
         <CircleStop aria-hidden /> Stop recording
@@ -250,9 +248,7 @@ function RecordButton({ room: name, isRecorded }: RecordProps) {
         consequence: 'Everybody in the room is recorded. A recorder may take half a minute to start.',
         verb: 'Record',
         command: writeCommand('recordings', 'start', name),
-        run: async () => {
-          await client.recordings.start(name);
-        },
+        run: () => client.recordings.start(name),
       })}
     >
       <Circle aria-hidden /> Record
@@ -270,9 +266,7 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
           question: `Stop the transcription of ${room}?`,
           verb: 'Stop the transcription',
           command: writeCommand('transcription', 'stop', room),
-          run: async () => {
-            await client.transcription.stop(room);
-          },
+          run: () => client.transcription.stop(room),
         })}
       >
         <Captions aria-hidden /> Stop transcription
@@ -286,9 +280,7 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
         consequence: 'What is said appears as captions in the room, and is stored.',
         verb: 'Transcribe',
         command: writeCommand('transcription', 'start', room),
-        run: async () => {
-          await client.transcription.start(room);
-        },
+        run: () => client.transcription.start(room),
       })}
     >
       <Captions aria-hidden /> Transcribe

@@ -178,9 +178,7 @@ function PauseButton({ webhook: { id, url, pausedAt } }: { readonly webhook: Web
           : 'Nothing is sent but tests. Retries and the events of the first three days wait until it is resumed; later events are not kept.',
         verb: isPaused ? 'Resume' : 'Pause',
         command: writeCommand('webhooks', isPaused ? 'resume' : 'pause', id),
-        run: async () => {
-          await client.webhooks.update(id, { paused: !isPaused });
-        },
+        run: () => client.webhooks.update(id, { paused: !isPaused }),
       })}
     >
       {isPaused ? <Play aria-hidden /> : <Pause aria-hidden />}

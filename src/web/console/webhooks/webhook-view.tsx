@@ -274,9 +274,7 @@ function ReplayButton({ delivery: { id, webhookId, event, status } }: { readonly
         consequence: 'The replay has the same event id, a new signature and all four attempts.',
         verb: 'Send again',
         command: writeCommand('webhooks', 'replay', webhookId, id),
-        run: async () => {
-          await client.deliveries.replay(webhookId, id);
-        },
+        run: () => client.deliveries.replay(webhookId, id),
       })}
     >
       Replay
