@@ -8,7 +8,7 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { type Cells, ChoiceFilter, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
+import { type Cells, ChoiceFilter, FindAndSave, SearchFilter, useRowsWith } from '../parts/find-and-save.tsx';
 import { Problem, RequestLink } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
@@ -21,16 +21,10 @@ const PAGE_SIZE = 100;
 
 const NONE: readonly AuditEntry[] = [];
 
-/** The filters, by their names in the address of the view. */
-const TEXT_FILTERS = [
-  { name: 'room', option: '--room', placeholder: 'Name of a room', label: 'Only requests about this room' },
-  { name: 'key', option: '--key', placeholder: 'API key', label: 'Only requests of this API key' },
-  { name: 'request', option: '--request', placeholder: 'Request id', label: 'Only this request' },
-] as const;
-
 /** The audit log, newest first: every request that changed something, or tried to. */
 export function Audit() {
-  const { filter, typed, setTyped: change } = useFilter();
+  const { read: typed, change } = useAddress();
+  const filter = useFilter(typed);
   const { items: all, count, error, refetch, loadMore } = useEntries(filter);
   const found = useRowsWith(all ?? NONE, typed('text'));
   const items = all === undefined ? undefined : found;
@@ -47,7 +41,7 @@ export function Audit() {
         </button>
       }
     >
-      <Filters typed={typed} result={filter.result} entries={found} onChange={change} />
+      <Filters entries={found} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && (
@@ -59,7 +53,7 @@ export function Audit() {
         <Entries
           entries={items}
           selected={selected}
-          onSelect={(entry) => change('entry', entry?.id ?? '')}
+          onSelect={(entry) => change({ entry: entry?.id })}
           onEnd={loadMore}
         />
       )}
@@ -68,16 +62,13 @@ export function Audit() {
 }
 
 /** The filters. They are in the address of the view, so that other views can link to them. */
-function useFilter() {
-  const { read: typed, change } = useAddress();
-  const filter: Filter = {
+function useFilter(typed: (name: string) => string): Filter {
+  return {
     room: useDebounced(typed('room').trim()) || undefined,
     key: useDebounced(typed('key').trim()) || undefined,
     requestId: useDebounced(typed('request').trim()) || undefined,
     result: AUDIT_RESULTS.find((each) => each === typed('result')),
   };
-  const setTyped = (name: string, value: string): void => change({ [name]: value });
-  return { filter, typed, setTyped };
 }
 
 function useEntries(filter: Filter) {
@@ -92,13 +83,6 @@ function useEntries(filter: Filter) {
   });
 }
 
-type FiltersProps = {
-  readonly typed: (name: string) => string;
-  readonly result: AuditResult | undefined;
-  readonly entries: readonly AuditEntry[];
-  readonly onChange: (name: string, value: string) => void;
-};
-
 const CELLS: Cells<AuditEntry> = {
   time: ({ occurredAt }) => occurredAt,
   method: ({ method }) => method,
@@ -110,33 +94,19 @@ const CELLS: Cells<AuditEntry> = {
   requestId: ({ requestId }) => requestId,
 };
 
-function Filters({ typed, result, entries, onChange }: FiltersProps) {
+function Filters({ entries }: { readonly entries: readonly AuditEntry[] }) {
   return (
     <div className="filters">
-      {TEXT_FILTERS.map(({ name, placeholder, label }) => (
-        <input
-          key={name}
-          type="search"
-          placeholder={placeholder}
-          aria-label={label}
-          value={typed(name)}
-          onChange={(event) => onChange(name, event.target.value)}
-        />
-      ))}
+      <SearchFilter name="room" placeholder="Name of a room" label="Only requests about this room" />
+      <SearchFilter name="key" placeholder="API key" label="Only requests of this API key" />
+      <SearchFilter name="request" placeholder="Request id" label="Only this request" />
       <ChoiceFilter
+        name="result"
         label="Only requests that ended so"
         all="All results"
         choices={AUDIT_RESULTS}
-        value={result}
-        onChange={(chosen) => onChange('result', chosen ?? '')}
       />
-      <FindAndSave
-        what="audit entries"
-        text={typed('text')}
-        onText={(text) => onChange('text', text)}
-        rows={entries}
-        cells={CELLS}
-      />
+      <FindAndSave what="audit entries" rows={entries} cells={CELLS} />
     </div>
   );
 }

@@ -21,16 +21,14 @@ const REFRESH_MS = 10_000;
 
 /** Broadcasts of all rooms, running and ended, with the state of each receiver. */
 export function Broadcasts() {
-  const { read, change } = useAddress();
+  const { read } = useAddress();
   const room = useDebounced(read('room').trim()) || undefined;
   return (
     <ListView
       title="Broadcasts"
       what="broadcasts"
       command={writeCommand('broadcast', 'list', ...(room === undefined ? [] : ['--room', room]))}
-      filters={
-        <RoomFilter what="broadcasts" value={read('room')} onChange={(name) => change({ room: name })} />
-      }
+      filters={<RoomFilter what="broadcasts" />}
       queryKey={[...KEYS.broadcasts(), room ?? '']}
       read={async (cursor) => {
         const query = { roomId: room, limit: PAGE_SIZE, cursor };

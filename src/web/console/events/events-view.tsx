@@ -22,12 +22,11 @@ import { Empty, Loading, View } from '../parts/view.tsx';
 /** The live stream of events, newest first. */
 export function Events() {
   const { read, change } = useAddress();
-  const { room, type, text } = { room: read('room'), type: read('type'), text: read('text') };
   const period = PERIODS.find(({ option }) => option === read('period')) ?? LAST_HOUR;
-  const typed: Typed = { room, type, text, period };
+  const typed: Typed = { room: read('room'), type: read('type'), period };
   const filter = useFilter(typed);
   const { events: all, error, isLoaded } = useEventStream(filter);
-  const events = useRowsWith(all, typed.text);
+  const events = useRowsWith(all, read('text'));
   const selectedId = read('event');
   const selected = useMemo(() => all.find(({ id }) => id === selectedId), [all, selectedId]);
   return (
@@ -37,7 +36,7 @@ export function Events() {
       command={tailCommand(typed)}
       isFilled
     >
-      <Filters typed={typed} events={events} onChange={change} />
+      <Filters period={period} events={events} onPeriod={({ option }) => change({ period: option })} />
       {error !== undefined && <Problem error={error} />}
       {!isLoaded && error === undefined && <Loading />}
       {isLoaded && events.length === 0 && (
@@ -70,7 +69,6 @@ export function Events() {
 type Typed = {
   readonly room: string;
   readonly type: string;
-  readonly text: string;
   readonly period: EventPeriod;
 };
 
@@ -98,9 +96,9 @@ function tailCommand({ room, type, period }: Typed): string {
 }
 
 type FiltersProps = {
-  readonly typed: Typed;
+  readonly period: EventPeriod;
   readonly events: readonly Event[];
-  readonly onChange: (changed: Readonly<Record<string, string>>) => void;
+  readonly onPeriod: (period: EventPeriod) => void;
 };
 
 const CELLS: Cells<Event> = {
@@ -112,29 +110,13 @@ const CELLS: Cells<Event> = {
   payload: (event) => JSON.stringify(event),
 };
 
-function Filters({ typed, events, onChange }: FiltersProps) {
+function Filters({ period, events, onPeriod }: FiltersProps) {
   return (
     <div className="filters">
-      <RoomFilter what="events" value={typed.room} onChange={(room) => onChange({ room })} />
-      <ChoiceFilter
-        label="Only events of this kind"
-        all="All kinds"
-        choices={EVENT_TYPES}
-        value={typed.type}
-        onChange={(type) => onChange({ type: type ?? '' })}
-      />
-      <PeriodSelect
-        periods={PERIODS}
-        value={typed.period}
-        onChange={({ option }) => onChange({ period: option })}
-      />
-      <FindAndSave
-        what="events"
-        text={typed.text}
-        onText={(text) => onChange({ text })}
-        rows={events}
-        cells={CELLS}
-      />
+      <RoomFilter what="events" />
+      <ChoiceFilter name="type" label="Only events of this kind" all="All kinds" choices={EVENT_TYPES} />
+      <PeriodSelect periods={PERIODS} value={period} onChange={onPeriod} />
+      <FindAndSave what="events" rows={events} cells={CELLS} />
     </div>
   );
 }

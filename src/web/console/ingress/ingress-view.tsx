@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Copy, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import { INGRESS_TYPES, type IngressType } from '../../../contract/choices.ts';
 import type { Ingress as IngressRecord } from '../../../contract/ingress.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
@@ -9,8 +9,11 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { SearchFilter } from '../parts/find-and-save.tsx';
+import { OpenRooms } from '../parts/open-rooms.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
+import { useAddress } from '../parts/use-address.ts';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 
@@ -19,9 +22,7 @@ const STREAMING_MS = 3_000;
 
 /** Addresses through which a streaming program publishes into a room. */
 export function Ingress() {
-  const [parameters, setParameters] = useSearchParams();
-  const typed = parameters.get('room') ?? '';
-  const room = useDebounced(typed.trim());
+  const room = useDebounced(useAddress().read('room').trim());
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: KEYS.ingress(room),
     queryFn: () => (room === '' ? client.ingress.listEverywhere() : client.ingress.list(room)),
@@ -34,7 +35,15 @@ export function Ingress() {
       command={writeCommand('ingress', 'list', room === '' ? undefined : room)}
       actions={room === '' ? undefined : <CreateIngress room={room} />}
     >
-      <RoomField value={typed} onChange={(name) => setParameters({ room: name }, { replace: true })} />
+      <div className="filters">
+        <SearchFilter
+          name="room"
+          placeholder="Name of a room"
+          label="Room that is streamed into"
+          list="open-rooms"
+        />
+        <OpenRooms />
+      </div>
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && isFetching && <Loading />}
       {room === '' && data?.ingress.length === 0 && (
@@ -53,30 +62,6 @@ export function Ingress() {
         <IngressCard key={ingress.ingressId} ingress={ingress} isOfAll={room === ''} />
       ))}
     </View>
-  );
-}
-
-type FieldProps = { readonly value: string; readonly onChange: (room: string) => void };
-
-/** Names a room; the open ones are suggested. */
-function RoomField({ value, onChange }: FieldProps) {
-  const { data } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
-  return (
-    <div className="filters">
-      <input
-        type="search"
-        list="rooms-of-ingress"
-        placeholder="Name of a room"
-        aria-label="Room that is streamed into"
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      <datalist id="rooms-of-ingress">
-        {data?.rooms.map(({ sid, name }) => (
-          <option key={sid} value={name} />
-        ))}
-      </datalist>
-    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Download } from 'lucide-react';
-import { useMemo } from 'react';
+import { type ComponentProps, useMemo } from 'react';
 import { csvLine, withoutFormula } from '../../../people/csv-rows.ts';
+import { useAddress } from './use-address.ts';
 import { useDebounced } from './use-pages.ts';
 
 /** The cells of a row by the heads of a table. */
@@ -9,24 +10,16 @@ export type Cells<Row> = Readonly<Record<string, (row: Row) => string | number |
 type Props<Row> = {
   /** The noun for the rows of the list, such as `events`; also the name of the file. */
   readonly what: string;
-  readonly text: string;
-  readonly onText: (text: string) => void;
   /** The rows that are shown. */
   readonly rows: readonly Row[];
   readonly cells: Cells<Row>;
 };
 
 /** A field that finds a text in the rows of a list, and a button that saves the rows that are shown as CSV. */
-export function FindAndSave<Row>({ what, text, onText, rows, cells }: Props<Row>) {
+export function FindAndSave<Row>({ what, rows, cells }: Props<Row>) {
   return (
     <>
-      <input
-        type="search"
-        placeholder="Any text"
-        aria-label={`Only ${what} with this text`}
-        value={text}
-        onChange={(event) => onText(event.target.value)}
-      />
+      <SearchFilter name="text" placeholder="Any text" label={`Only ${what} with this text`} />
       <button type="button" disabled={rows.length === 0} onClick={() => saveCsv(what, rows, cells)}>
         <Download aria-hidden /> Save as CSV
       </button>
@@ -34,46 +27,46 @@ export function FindAndSave<Row>({ what, text, onText, rows, cells }: Props<Row>
   );
 }
 
-type RoomProps = {
-  /** The noun for the rows of the list, such as `events`. */
-  readonly what: string;
-  readonly value: string;
-  readonly onChange: (room: string) => void;
-};
+/** Filters are in the address, by their names. */
+type FilterProps = { readonly name: string; readonly label: string };
 
-/** Limits a list to what belongs to one room. */
-export function RoomFilter({ what, value, onChange }: RoomProps) {
+type SearchProps = FilterProps & Pick<ComponentProps<'input'>, 'placeholder' | 'maxLength' | 'list'>;
+
+/** Limits a list to what a text is typed for. */
+export function SearchFilter({ name, label, ...rest }: SearchProps) {
+  const { read, change } = useAddress();
   return (
     <input
       type="search"
-      placeholder="Name of a room"
-      aria-label={`Only ${what} of this room`}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
+      aria-label={label}
+      value={read(name)}
+      onChange={({ target }) => change({ [name]: target.value })}
+      {...rest}
     />
   );
 }
 
-type ChoiceProps<Choice extends string> = {
-  readonly label: string;
+/** Limits a list to what belongs to one room; `what` is the noun for its rows, such as `events`. */
+export function RoomFilter({ what }: { readonly what: string }) {
+  return <SearchFilter name="room" placeholder="Name of a room" label={`Only ${what} of this room`} />;
+}
+
+type ChoiceProps = FilterProps & {
   /** What is shown where none is chosen. */
   readonly all: string;
-  readonly choices: readonly Choice[];
-  readonly value: string | undefined;
-  readonly onChange: (choice: Choice | undefined) => void;
+  readonly choices: readonly string[];
   readonly isDisabled?: boolean;
 };
 
 /** Limits a list to what has one of a few values. */
-export function ChoiceFilter<Choice extends string>(props: ChoiceProps<Choice>) {
-  const { label, all, choices, value, onChange, isDisabled = false } = props;
-  const find = (text: string | undefined) => choices.find((choice) => choice === text);
+export function ChoiceFilter({ name, label, all, choices, isDisabled = false }: ChoiceProps) {
+  const { read, change } = useAddress();
   return (
     <select
       disabled={isDisabled}
       aria-label={label}
-      value={find(value) ?? ''}
-      onChange={({ target }) => onChange(find(target.value))}
+      value={choices.find((choice) => choice === read(name)) ?? ''}
+      onChange={({ target }) => change({ [name]: target.value })}
     >
       <option value="">{all}</option>
       {choices.map((choice) => (

@@ -38,20 +38,13 @@ export function ListView<Row extends object>(props: Props<Row>) {
     read: props.read,
     refreshMs: props.refreshMs,
   });
-  const text = readAddress('text');
-  const rows = useRowsWith(items ?? [], text);
+  const rows = useRowsWith(items ?? [], readAddress('text'));
   const opened = items?.find((row) => getId(row) === readAddress('open'));
   return (
     <View title={title} note={count} command={command} actions={actions} isFilled>
       <div className="filters">
         {filters}
-        <FindAndSave
-          what={what}
-          text={text}
-          onText={(typed) => change({ text: typed })}
-          rows={rows}
-          cells={cells}
-        />
+        <FindAndSave what={what} rows={rows} cells={cells} />
       </div>
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}

@@ -51,18 +51,15 @@ export function findBegin(periodMs: number): string {
   return new Date(Date.now() - periodMs).toISOString();
 }
 
-type DayProps = {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (day: string) => void;
-};
+type DayProps = { readonly name: string; readonly label: string };
 
-/** A day as `2026-01-31` in UTC. */
-export function DayFilter({ label, value, onChange }: DayProps) {
+/** A day as `2026-01-31` in UTC, in the address. */
+export function DayFilter({ name, label }: DayProps) {
+  const { read, change } = useAddress();
   return (
     <label className="day-filter">
       <span className="faint">{label}</span>
-      <input type="date" value={value} onChange={(event) => onChange(event.target.value)} />
+      <input type="date" value={read(name)} onChange={({ target }) => change({ [name]: target.value })} />
     </label>
   );
 }

@@ -24,19 +24,12 @@ import { describeBytes, filePath, RECORDING_STATES, RecordingStatus } from './re
 
 const PAGE_SIZE = 100;
 
-/** The fields of the filter. */
-type Typed = { readonly room: string; readonly status: Recording['status'] | undefined };
-
 /** The library of recordings, newest first. */
 export function Recordings() {
-  const { read, change } = useAddress();
-  const typed: Typed = {
-    room: read('room'),
-    status: RECORDING_STATES.find((state) => state === read('status')),
-  };
+  const { read } = useAddress();
   const [, navigate] = useLocation();
-  const roomId = useDebounced(typed.room.trim()) || undefined;
-  const { status } = typed;
+  const roomId = useDebounced(read('room').trim()) || undefined;
+  const status = RECORDING_STATES.find((state) => state === read('status'));
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.recordings(), roomId ?? '', status ?? ''],
     read: async (cursor) => {
@@ -61,7 +54,15 @@ export function Recordings() {
       )}
       isFilled
     >
-      <Filters typed={typed} onChange={change} />
+      <div className="filters">
+        <RoomFilter what="recordings" />
+        <ChoiceFilter
+          name="status"
+          label="Only recordings in this state"
+          all="All states"
+          choices={RECORDING_STATES}
+        />
+      </div>
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && <NoRecordings isFiltered={roomId !== undefined || status !== undefined} />}
@@ -76,23 +77,6 @@ export function Recordings() {
         />
       )}
     </View>
-  );
-}
-
-type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partial<Typed>) => void };
-
-function Filters({ typed, onChange }: FiltersProps) {
-  return (
-    <div className="filters">
-      <RoomFilter what="recordings" value={typed.room} onChange={(room) => onChange({ room })} />
-      <ChoiceFilter
-        label="Only recordings in this state"
-        all="All states"
-        choices={RECORDING_STATES}
-        value={typed.status}
-        onChange={(status) => onChange({ status })}
-      />
-    </div>
   );
 }
 

@@ -8,6 +8,7 @@ import { KEYS, type LiveFacts } from '../api/query-keys.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { SearchFilter } from '../parts/find-and-save.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -20,27 +21,11 @@ import { countParticipants, createdAtMs, roomLink, useRecordedRooms } from './ro
 
 const NONE: readonly Room[] = [];
 
-type FilterProps = { readonly wanted: string; readonly onChange: (text: string) => void };
-
-function RoomFilter({ wanted, onChange }: FilterProps) {
-  return (
-    <div className="filters">
-      <input
-        type="search"
-        placeholder="Find a room"
-        aria-label="Find a room"
-        value={wanted}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    </div>
-  );
-}
-
 /** Shows the rooms that are open now. */
 export function Rooms() {
   const { facts } = useConsole();
   const [, navigate] = useLocation();
-  const { read, change } = useAddress();
+  const { read } = useAddress();
   const wanted = read('text');
   const { data, error, refetch } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const rooms = data?.rooms ?? NONE;
@@ -64,7 +49,9 @@ export function Rooms() {
       )}
       {rooms.length > 0 && (
         <>
-          <RoomFilter wanted={wanted} onChange={(text) => change({ text })} />
+          <div className="filters">
+            <SearchFilter name="text" placeholder="Find a room" label="Find a room" />
+          </div>
           <DataTable
             label="Open rooms"
             columns={columns}

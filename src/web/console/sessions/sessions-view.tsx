@@ -26,24 +26,9 @@ type Filter = {
   readonly until: string | undefined;
 };
 
-/** The fields of the filter. */
-type Typed = {
-  readonly room: string;
-  readonly status: Status | undefined;
-  readonly since: string;
-  readonly until: string;
-};
-
-function readTyped(read: (name: string) => string): Typed {
-  const status = SESSION_STATUSES.find((state) => state === read('status'));
-  return { room: read('room'), status, since: read('since'), until: read('until') };
-}
-
 /** Rooms from their opening to their end, newest first. */
 export function Sessions() {
-  const { read, change } = useAddress();
-  const typed = readTyped(read);
-  const filter = useFilter(typed);
+  const filter = useFilter();
   const [, navigate] = useLocation();
   const query = toQuery(filter);
   const { items, count, error, refetch, loadMore } = usePages({
@@ -65,7 +50,7 @@ export function Sessions() {
         </FileLink>
       }
     >
-      <Filters typed={typed} onChange={change} />
+      <Filters />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       {items === undefined && error === null && <Loading />}
       {items?.length === 0 && (
@@ -85,30 +70,28 @@ export function Sessions() {
   );
 }
 
-function useFilter({ room, status, since, until }: Typed): Filter {
+function useFilter(): Filter {
+  const { read } = useAddress();
   return {
-    roomId: useDebounced(room.trim()) || undefined,
-    status,
-    since: since || undefined,
-    until: until || undefined,
+    roomId: useDebounced(read('room').trim()) || undefined,
+    status: SESSION_STATUSES.find((state) => state === read('status')),
+    since: read('since') || undefined,
+    until: read('until') || undefined,
   };
 }
 
-type FiltersProps = { readonly typed: Typed; readonly onChange: (changed: Partial<Typed>) => void };
-
-function Filters({ typed, onChange }: FiltersProps) {
+function Filters() {
   return (
     <div className="filters">
-      <RoomFilter what="sessions" value={typed.room} onChange={(room) => onChange({ room })} />
+      <RoomFilter what="sessions" />
       <ChoiceFilter
+        name="status"
         label="Only sessions in this state"
         all="Open and ended"
         choices={SESSION_STATUSES}
-        value={typed.status}
-        onChange={(status) => onChange({ status })}
       />
-      <DayFilter label="Opened from (UTC)" value={typed.since} onChange={(since) => onChange({ since })} />
-      <DayFilter label="before (UTC)" value={typed.until} onChange={(until) => onChange({ until })} />
+      <DayFilter name="since" label="Opened from (UTC)" />
+      <DayFilter name="until" label="before (UTC)" />
     </div>
   );
 }

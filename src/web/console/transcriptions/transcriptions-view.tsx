@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { POST_STATUSES, type PostStatus } from '../../../contract/choices.ts';
@@ -8,7 +7,8 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { ChoiceFilter, RoomFilter } from '../parts/find-and-save.tsx';
+import { ChoiceFilter, RoomFilter, SearchFilter } from '../parts/find-and-save.tsx';
+import { OpenRooms } from '../parts/open-rooms.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
 import { isUnderWay, Status, type Tone, TranscriptionStatus } from '../parts/status.tsx';
@@ -23,10 +23,9 @@ const PROGRESS_MS = 2_000;
 
 /** The transcriptions of recordings, and a link to the live captions of a room. */
 export function Transcriptions() {
-  const { read, change } = useAddress();
+  const { read } = useAddress();
   const status = POST_STATUSES.find((state) => state === read('status'));
-  const typed = read('words');
-  const words = useDebounced(typed).trim();
+  const words = useDebounced(read('words')).trim();
   const pages = useTranscriptions(status);
   return (
     <View
@@ -45,14 +44,7 @@ export function Transcriptions() {
       isFilled
     >
       <div className="filters">
-        <input
-          type="search"
-          placeholder="What was said"
-          aria-label="Search what was said"
-          maxLength={256}
-          value={typed}
-          onChange={({ target }) => change({ words: target.value })}
-        />
+        <SearchFilter name="words" placeholder="What was said" label="Search what was said" maxLength={256} />
         <StateFilter states={POST_STATUSES} isDisabled={words !== ''} />
         <LiveRoomForm />
       </div>
@@ -82,7 +74,7 @@ function useTranscriptions(status: PostStatus | undefined): Pages<PostTranscript
 
 /** The view lists the live transcriptions of all rooms, the newest first. */
 export function LiveTranscriptions() {
-  const { read, change } = useAddress();
+  const { read } = useAddress();
   const roomId = useDebounced(read('room').trim()) || undefined;
   const status = LIVE_STATES.find((state) => state === read('status'));
   const pages = usePages({
@@ -106,7 +98,7 @@ export function LiveTranscriptions() {
       isFilled
     >
       <div className="filters">
-        <RoomFilter what="transcriptions" value={read('room')} onChange={(room) => change({ room })} />
+        <RoomFilter what="transcriptions" />
         <StateFilter states={LIVE_STATES} />
       </div>
       <Listed label="Live transcriptions" pages={pages} columns={LIVE_COLUMNS} toLink={toLiveOrTranscript}>
@@ -121,14 +113,12 @@ export function LiveTranscriptions() {
 type StateProps = { readonly states: readonly string[]; readonly isDisabled?: boolean };
 
 function StateFilter({ states, isDisabled = false }: StateProps) {
-  const { read, change } = useAddress();
   return (
     <ChoiceFilter
+      name="status"
       label="Only transcriptions in this state"
       all="All states"
       choices={states}
-      value={read('status')}
-      onChange={(status) => change({ status })}
       isDisabled={isDisabled}
     />
   );
@@ -185,7 +175,6 @@ function toLiveRoom(room: string): string {
 function LiveRoomForm() {
   const [, navigate] = useLocation();
   const [room, setRoom] = useState('');
-  const { data } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   return (
     <form
       className="filters"
@@ -202,11 +191,7 @@ function LiveRoomForm() {
         value={room}
         onChange={(event) => setRoom(event.target.value)}
       />
-      <datalist id="open-rooms">
-        {data?.rooms.map(({ sid, name }) => (
-          <option key={sid} value={name} />
-        ))}
-      </datalist>
+      <OpenRooms />
       <button type="submit">Follow live</button>
     </form>
   );

@@ -9,7 +9,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { type Cells, RoomFilter, saveCsv } from '../parts/find-and-save.tsx';
+import { type Cells, RoomFilter, SearchFilter, saveCsv } from '../parts/find-and-save.tsx';
 import { DAY_MS, DayFilter } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -43,7 +43,7 @@ function writeFigure(figure: Figure, value: number): string {
 
 /** Exact times of a period by day, month, room, beginning of names or API key, as a chart and a table. */
 export function UsageView() {
-  const { query, figure, read, change } = useFilter();
+  const { query, figure } = useFilter();
   const queryKey = [...KEYS.usage(), JSON.stringify(query)];
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey,
@@ -61,7 +61,7 @@ export function UsageView() {
   const columns = useMemo(() => createColumns(query.by), [query.by]);
   return (
     <View title="Usage" note={count} command={listCommand(query)} actions={<SaveButton query={query} />}>
-      <Filters read={read} by={query.by} figure={figure} onChange={change} />
+      <Filters by={query.by} figure={figure} />
       {error !== null && <Problem error={error} onRetry={refetch} />}
       <Totals total={whole.data?.total} />
       {items === undefined && error === null && <Loading />}
@@ -97,7 +97,7 @@ type Query = {
 };
 
 function useFilter() {
-  const { read, change } = useAddress();
+  const { read } = useAddress();
   const query: Query = {
     from: read('from') || undefined,
     to: read('to') || undefined,
@@ -106,7 +106,7 @@ function useFilter() {
     prefix: useDebounced(read('prefix').trim()) || undefined,
   };
   const figure = FIGURES.find(([name]) => name === read('figure'))?.[0] ?? 'participantMinutes';
-  return { query, figure, read, change };
+  return { query, figure };
 }
 
 function listCommand({ from, to, by, roomId, prefix }: Query): string {
@@ -125,20 +125,16 @@ const BY_WORDS: Readonly<Record<UsageGroup, string>> = {
   key: 'By API key',
 };
 
-type FiltersProps = {
-  readonly read: (name: string) => string;
-  readonly by: UsageGroup;
-  readonly figure: Figure;
-  readonly onChange: (changed: Readonly<Record<string, string>>) => void;
-};
+type FiltersProps = { readonly by: UsageGroup; readonly figure: Figure };
 
-function Filters({ read, by, figure, onChange }: FiltersProps) {
+function Filters({ by, figure }: FiltersProps) {
+  const { change } = useAddress();
   return (
     <div className="filters">
       <select
         aria-label="What each line is"
         value={by}
-        onChange={({ target }) => onChange({ by: target.value })}
+        onChange={({ target }) => change({ by: target.value })}
       >
         {USAGE_GROUPS.map((group) => (
           <option key={group} value={group}>
@@ -149,7 +145,7 @@ function Filters({ read, by, figure, onChange }: FiltersProps) {
       <select
         aria-label="Figure of the chart"
         value={figure}
-        onChange={({ target }) => onChange({ figure: target.value })}
+        onChange={({ target }) => change({ figure: target.value })}
       >
         {FIGURES.map(([name, words]) => (
           <option key={name} value={name}>
@@ -157,16 +153,10 @@ function Filters({ read, by, figure, onChange }: FiltersProps) {
           </option>
         ))}
       </select>
-      <DayFilter label="From (UTC)" value={read('from')} onChange={(from) => onChange({ from })} />
-      <DayFilter label="before (UTC)" value={read('to')} onChange={(to) => onChange({ to })} />
-      <RoomFilter what="usage" value={read('room')} onChange={(room) => onChange({ room })} />
-      <input
-        type="search"
-        placeholder="Beginning of names"
-        aria-label="Only rooms whose names begin so"
-        value={read('prefix')}
-        onChange={({ target }) => onChange({ prefix: target.value })}
-      />
+      <DayFilter name="from" label="From (UTC)" />
+      <DayFilter name="to" label="before (UTC)" />
+      <RoomFilter what="usage" />
+      <SearchFilter name="prefix" placeholder="Beginning of names" label="Only rooms whose names begin so" />
     </div>
   );
 }

@@ -128,19 +128,12 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
           </span>
         </h2>
         <ChoiceFilter
+          name="status"
           label="Only deliveries in this state"
           all="All, failed first"
           choices={DELIVERY_STATES}
-          value={status}
-          onChange={(state) => change({ status: state })}
         />
-        <FindAndSave
-          what="deliveries"
-          text={text}
-          onText={(typed) => change({ text: typed })}
-          rows={rows}
-          cells={CELLS}
-        />
+        <FindAndSave what="deliveries" rows={rows} cells={CELLS} />
         <ReplayFailed webhook={webhook} onReplayed={forget} />
       </div>
       {error !== null && <Problem error={error} />}
