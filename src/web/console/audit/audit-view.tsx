@@ -64,8 +64,8 @@ export function Audit() {
 /** The filters. They are in the address of the view, so that other views can link to them. */
 function useFilter(typed: (name: string) => string): Filter {
   return {
-    room: useDebounced(typed('room').trim()) || undefined,
-    key: useDebounced(typed('key').trim()) || undefined,
+    roomId: useDebounced(typed('room').trim()) || undefined,
+    keyId: useDebounced(typed('key').trim()) || undefined,
     requestId: useDebounced(typed('request').trim()) || undefined,
     result: AUDIT_RESULTS.find((each) => each === typed('result')),
   };
@@ -74,12 +74,8 @@ function useFilter(typed: (name: string) => string): Filter {
 function useEntries(filter: Filter) {
   return usePages({
     queryKey: [...KEYS.audit(), JSON.stringify(filter)],
-    read: async (cursor) => {
-      const { room: roomId, key: keyId, ...rest } = filter;
-      const query = { ...rest, roomId, keyId, limit: PAGE_SIZE, cursor };
-      const { entries, nextCursor } = await client.audit.list(query);
-      return { items: entries, nextCursor };
-    },
+    read: (cursor) => client.audit.list({ ...filter, limit: PAGE_SIZE, cursor }),
+    items: ({ entries }) => entries,
   });
 }
 
@@ -151,14 +147,14 @@ function Entries({ entries, selected, onSelect, onEnd }: EntriesProps) {
 }
 
 type Filter = {
-  readonly room: string | undefined;
-  readonly key: string | undefined;
+  readonly roomId: string | undefined;
+  readonly keyId: string | undefined;
   readonly requestId: string | undefined;
   readonly result: AuditResult | undefined;
 };
 
-function listCommand({ room, key, requestId, result }: Filter): string {
-  const options = { '--room': room, '--key': key, '--request': requestId, '--result': result };
+function listCommand({ roomId, keyId, requestId, result }: Filter): string {
+  const options = { '--room': roomId, '--key': keyId, '--request': requestId, '--result': result };
   const words = Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [name, value],
   );

@@ -19,10 +19,8 @@ export function Blocks() {
       what="blocks"
       command="rtc blocks list"
       queryKey={KEYS.allBlocks()}
-      read={async (cursor) => {
-        const { blocks, nextCursor } = await client.blocks.listEverywhere({ limit: PAGE_SIZE, cursor });
-        return { items: blocks, nextCursor };
-      }}
+      read={(cursor) => client.blocks.listEverywhere({ limit: PAGE_SIZE, cursor })}
+      items={({ blocks }) => blocks}
       columns={COLUMNS}
       cells={CELLS}
       getId={toId}

@@ -30,11 +30,8 @@ export function Broadcasts() {
       command={writeCommand('broadcast', 'list', ...(room === undefined ? [] : ['--room', room]))}
       filters={<RoomFilter what="broadcasts" />}
       queryKey={[...KEYS.broadcasts(), room ?? '']}
-      read={async (cursor) => {
-        const query = { roomId: room, limit: PAGE_SIZE, cursor };
-        const { broadcasts, nextCursor } = await client.broadcasts.list(query);
-        return { items: broadcasts, nextCursor };
-      }}
+      read={(cursor) => client.broadcasts.list({ roomId: room, limit: PAGE_SIZE, cursor })}
+      items={({ broadcasts }) => broadcasts}
       refreshMs={REFRESH_MS}
       columns={COLUMNS}
       cells={CELLS}

@@ -23,10 +23,8 @@ export function ApiKeys() {
       command="rtc keys list"
       actions={<CreateKey />}
       queryKey={KEYS.keys()}
-      read={async (cursor) => {
-        const { keys, nextCursor } = await client.keys.list({ limit: PAGE_SIZE, cursor });
-        return { items: keys, nextCursor };
-      }}
+      read={(cursor) => client.keys.list({ limit: PAGE_SIZE, cursor })}
+      items={({ keys }) => keys}
       columns={COLUMNS}
       cells={CELLS}
       getId={({ id }) => id}

@@ -4,12 +4,10 @@ import { DataTable, type TableColumn } from './data-table.tsx';
 import { type Cells, FindAndSave, useRowsWith } from './find-and-save.tsx';
 import { Problem } from './problem.tsx';
 import { useAddress } from './use-address.ts';
-import { usePages } from './use-pages.ts';
+import { type Cursored, type Source, usePages } from './use-pages.ts';
 import { Empty, Loading, View } from './view.tsx';
 
-type Page<Row> = { readonly items: readonly Row[]; readonly nextCursor: string | null };
-
-type Props<Row> = {
+type Props<Page extends Cursored, Row> = Source<Page, Row> & {
   readonly title: string;
   /** The noun for the rows of the list, such as `plans`. */
   readonly what: string;
@@ -17,10 +15,6 @@ type Props<Row> = {
   readonly actions?: ReactNode;
   /** Fields that the service filters by, beside the one for a text. */
   readonly filters?: ReactNode;
-  readonly queryKey: readonly string[];
-  readonly read: (cursor: string | undefined) => Promise<Page<Row>>;
-  /** How often the list is read again, for what changes without an event. */
-  readonly refreshMs?: number;
   readonly columns: readonly TableColumn<Row>[];
   readonly cells: Cells<Row>;
   readonly getId: (row: Row) => string;
@@ -30,14 +24,10 @@ type Props<Row> = {
 };
 
 /** A list of the service with a field for a text, a file of it, and a panel for the opened row. */
-export function ListView<Row extends object>(props: Props<Row>) {
+export function ListView<Page extends Cursored, Row extends object>(props: Props<Page, Row>) {
   const { title, what, command, actions, filters, columns, cells, getId, empty, panel } = props;
   const { read: readAddress, change } = useAddress();
-  const { items, count, error, refetch, loadMore } = usePages({
-    queryKey: props.queryKey,
-    read: props.read,
-    refreshMs: props.refreshMs,
-  });
+  const { items, count, error, refetch, loadMore } = usePages(props);
   const rows = useRowsWith(items ?? [], readAddress('text'));
   const opened = items?.find((row) => getId(row) === readAddress('open'));
   return (

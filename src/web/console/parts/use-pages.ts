@@ -1,11 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 
-type Page<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null };
+export type Cursored = { readonly nextCursor?: string | null };
 
-type Options<Item> = {
+/** How a list is read. */
+export type Source<Page extends Cursored, Item> = {
   readonly queryKey: readonly string[];
-  readonly read: (cursor: string | undefined) => Promise<Page<Item>>;
+  readonly read: (cursor: string | undefined) => Promise<Page>;
+  readonly items: (page: Page) => readonly Item[];
   /** Default true. */
   readonly isEnabled?: boolean;
   /** How often it is read again, perhaps by what was loaded; without it, only after an event. */
@@ -25,19 +27,21 @@ export type Pages<Item> = {
 };
 
 /** A list of the service that is loaded page by page while the user scrolls. */
-export function usePages<Item>({ queryKey, read, refreshMs, ...options }: Options<Item>): Pages<Item> {
+export function usePages<Page extends Cursored, Item>(source: Source<Page, Item>): Pages<Item> {
+  const { queryKey, read, items: pick, refreshMs, isEnabled = true } = source;
   const { data, error, hasNextPage, isFetchingNextPage, refetch, fetchNextPage } = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => read(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    enabled: options.isEnabled ?? true,
+    enabled: isEnabled,
     refetchInterval: ({ state }) => {
       if (typeof refreshMs !== 'function') return refreshMs ?? false;
-      return refreshMs(state.data?.pages.flatMap((page) => page.items) ?? []) ?? false;
+      return refreshMs(state.data?.pages.flatMap(pick) ?? []) ?? false;
     },
   });
-  const items = useMemo(() => data?.pages.flatMap((page) => page.items), [data]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page always has its items at the same place
+  const items = useMemo(() => data?.pages.flatMap(pick), [data]);
   return {
     items,
     count: items === undefined ? undefined : `${items.length.toLocaleString()}${hasNextPage ? '+' : ''}`,

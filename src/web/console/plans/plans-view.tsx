@@ -22,10 +22,8 @@ export function Plans() {
       command="rtc plans list"
       actions={<PlanButton />}
       queryKey={KEYS.plans()}
-      read={async (cursor) => {
-        const { plans, nextCursor } = await client.plans.list({ limit: PAGE_SIZE, cursor });
-        return { items: plans, nextCursor };
-      }}
+      read={(cursor) => client.plans.list({ limit: PAGE_SIZE, cursor })}
+      items={({ plans }) => plans}
       columns={COLUMNS}
       cells={CELLS}
       getId={({ planId }) => planId}

@@ -32,15 +32,14 @@ export function Recordings() {
   const status = RECORDING_STATES.find((state) => state === read('status'));
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.recordings(), roomId ?? '', status ?? ''],
-    read: async (cursor) => {
-      const { recordings, nextCursor } = await client.recordings.list({
+    read: (cursor) =>
+      client.recordings.list({
         roomId,
         status,
         limit: PAGE_SIZE,
         cursor,
-      });
-      return { items: recordings, nextCursor };
-    },
+      }),
+    items: ({ recordings }) => recordings,
   });
   return (
     <View

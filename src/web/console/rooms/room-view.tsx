@@ -76,10 +76,8 @@ function useRoom(name: string) {
   });
   const participants = usePages({
     queryKey: KEYS.participants(name),
-    read: async (cursor) => {
-      const page = await client.participants.list(name, { limit: PAGE_SIZE, cursor });
-      return { items: page.participants, nextCursor: page.nextCursor ?? null };
-    },
+    read: (cursor) => client.participants.list(name, { limit: PAGE_SIZE, cursor }),
+    items: ({ participants }) => participants,
     isEnabled: room.data !== undefined,
     refreshMs: REFRESH_MS,
   });

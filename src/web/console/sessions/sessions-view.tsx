@@ -33,10 +33,8 @@ export function Sessions() {
   const query = toQuery(filter);
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.sessions(), 'list', JSON.stringify(filter)],
-    read: async (cursor) => {
-      const { sessions, nextCursor } = await client.sessions.list({ ...query, limit: PAGE_SIZE, cursor });
-      return { items: sessions, nextCursor };
-    },
+    read: (cursor) => client.sessions.list({ ...query, limit: PAGE_SIZE, cursor }),
+    items: ({ sessions }) => sessions,
   });
   return (
     <View

@@ -64,10 +64,8 @@ export function Transcriptions() {
 function useTranscriptions(status: PostStatus | undefined): Pages<PostTranscription> {
   return usePages({
     queryKey: [...KEYS.transcriptions(), status ?? ''],
-    read: async (cursor) => {
-      const page = await client.transcriptions.list({ status, limit: PAGE_SIZE, cursor });
-      return { items: page.transcriptions, nextCursor: page.nextCursor };
-    },
+    read: (cursor) => client.transcriptions.list({ status, limit: PAGE_SIZE, cursor }),
+    items: ({ transcriptions }) => transcriptions,
     refreshMs: (loaded) => (loaded.some(isUnderWay) ? PROGRESS_MS : undefined),
   });
 }
@@ -79,10 +77,8 @@ export function LiveTranscriptions() {
   const status = LIVE_STATES.find((state) => state === read('status'));
   const pages = usePages({
     queryKey: [...KEYS.transcriptions(), 'live', roomId ?? '', status ?? ''],
-    read: async (cursor) => {
-      const page = await client.transcription.list({ roomId, status, limit: PAGE_SIZE, cursor });
-      return { items: page.transcriptions, nextCursor: page.nextCursor };
-    },
+    read: (cursor) => client.transcription.list({ roomId, status, limit: PAGE_SIZE, cursor }),
+    items: ({ transcriptions }) => transcriptions,
   });
   const options = [...(roomId ? ['--room', roomId] : []), ...(status ? ['--status', status] : [])];
   return (
@@ -283,10 +279,8 @@ const FOUND_AT_ONCE = 50;
 function FoundSegments({ words }: { readonly words: string }) {
   const { items, error, refetch, hasMore, loadMore } = usePages({
     queryKey: [...KEYS.transcriptions(), 'search', words],
-    read: async (cursor) => {
-      const page = await client.transcriptions.search(words, { limit: FOUND_AT_ONCE, cursor });
-      return { items: page.hits, nextCursor: page.nextCursor };
-    },
+    read: (cursor) => client.transcriptions.search(words, { limit: FOUND_AT_ONCE, cursor }),
+    items: ({ hits }) => hits,
   });
   if (error !== null) return <Problem error={error} onRetry={refetch} />;
   if (items === undefined) return <Loading />;

@@ -47,10 +47,8 @@ export function UsageView() {
   const queryKey = [...KEYS.usage(), JSON.stringify(query)];
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey,
-    read: async (cursor) => {
-      const { usage, nextCursor } = await client.usage.get({ ...query, limit: PAGE_SIZE, cursor });
-      return { items: usage, nextCursor };
-    },
+    read: (cursor) => client.usage.get({ ...query, limit: PAGE_SIZE, cursor }),
+    items: ({ usage }) => usage,
     refreshMs: REFRESH_MS,
   });
   const whole = useQuery({
