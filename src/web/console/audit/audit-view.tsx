@@ -1,5 +1,4 @@
-import { RefreshCw, X } from 'lucide-react';
-import { useMemo } from 'react';
+import { RefreshCw } from 'lucide-react';
 import { Link } from 'wouter';
 import type { AuditEntry } from '../../../contract/audit.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../../../contract/choices.ts';
@@ -7,14 +6,15 @@ import { pathWithIds } from '../../../contract/path-with-ids.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import { type Cells, ChoiceFilter, FindAndSave, SearchFilter, useRowsWith } from '../parts/find-and-save.tsx';
-import { Problem, RequestLink } from '../parts/problem.tsx';
+import { Panel, Rows } from '../parts/list-view.tsx';
+import { RequestLink } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 
 const PAGE_SIZE = 100;
@@ -27,7 +27,7 @@ export function Audit() {
   const filter = useFilter(typed);
   const { items: all, count, error, refetch, loadMore } = useEntries(filter);
   const found = useRowsWith(all ?? NONE, typed('text'));
-  const items = all === undefined ? undefined : found;
+  const isFiltered = typed('text') !== '' || Object.values(filter).some((value) => value !== undefined);
   const selected = all?.find(({ id }) => id === typed('entry'));
   return (
     <View
@@ -42,21 +42,23 @@ export function Audit() {
       }
     >
       <Filters entries={found} />
-      {error !== null && <Problem error={error} onRetry={refetch} />}
-      {items === undefined && error === null && <Loading />}
-      {items?.length === 0 && (
-        <NoEntries
-          isFiltered={typed('text') !== '' || Object.values(filter).some((value) => value !== undefined)}
-        />
-      )}
-      {items !== undefined && items.length > 0 && (
-        <Entries
-          entries={items}
-          selected={selected}
-          onSelect={(entry) => change({ entry: entry?.id })}
-          onEnd={loadMore}
-        />
-      )}
+      <Rows
+        label="Audit log"
+        columns={COLUMNS}
+        rows={all === undefined ? undefined : found}
+        error={error}
+        onRetry={refetch}
+        empty={isFiltered ? NONE_ALIKE : NO_ENTRIES}
+        getId={({ id }) => id}
+        onEnd={loadMore}
+        onSelect={({ id }) => change({ entry: id })}
+        selectedId={selected?.id}
+        panel={
+          selected && (
+            <AuditPanel key={selected.id} entry={selected} onClose={() => change({ entry: undefined })} />
+          )
+        }
+      />
     </View>
   );
 }
@@ -107,44 +109,15 @@ function Filters({ entries }: { readonly entries: readonly AuditEntry[] }) {
   );
 }
 
-function NoEntries({ isFiltered }: { readonly isFiltered: boolean }) {
-  return (
-    <Empty title={isFiltered ? 'No entry is like that' : 'Nothing was changed yet'}>
-      <p>
-        {isFiltered
-          ? 'Try other filters. Requests that only read are not kept, nor are those without a valid signature.'
-          : 'Every signed request that changes something, or was to, appears here.'}
-      </p>
-    </Empty>
-  );
-}
-
-type EntriesProps = {
-  readonly entries: readonly AuditEntry[];
-  readonly selected: AuditEntry | undefined;
-  readonly onSelect: (entry: AuditEntry | undefined) => void;
-  readonly onEnd: (() => void) | undefined;
+const NONE_ALIKE = {
+  title: 'No entry is like that',
+  text: 'Try other filters. Requests that only read are not kept, nor are those without a valid signature.',
 };
 
-function Entries({ entries, selected, onSelect, onEnd }: EntriesProps) {
-  const columns = useMemo(() => createColumns(onSelect), [onSelect]);
-  return (
-    <div className={selected === undefined ? 'split' : 'split split-open'}>
-      <DataTable
-        label="Audit log"
-        columns={columns}
-        rows={entries}
-        getId={({ id }) => id}
-        onEnd={onEnd}
-        onSelect={onSelect}
-        selectedId={selected?.id}
-      />
-      {selected !== undefined && (
-        <AuditPanel key={selected.id} entry={selected} onClose={() => onSelect(undefined)} />
-      )}
-    </div>
-  );
-}
+const NO_ENTRIES = {
+  title: 'Nothing was changed yet',
+  text: 'Every signed request that changes something, or was to, appears here.',
+};
 
 type Filter = {
   readonly roomId: string | undefined;
@@ -161,43 +134,41 @@ function listCommand({ roomId, keyId, requestId, result }: Filter): string {
   return writeCommand('audit', 'list', ...words);
 }
 
-function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableColumn<AuditEntry>[] {
-  return [
-    {
-      heading: 'Request',
-      width: 'minmax(8rem, 2.6fr)',
-      isWrapped: true,
-      cell: (entry) => (
-        <button type="button" className="cell-link" onClick={() => onSelect(entry)}>
-          {entry.method} {pathWithIds(entry.path, entry.ids)}
-        </button>
-      ),
-    },
-    {
-      heading: 'Result',
-      width: 'minmax(9.5rem, 1fr)',
-      isWrapped: true,
-      cell: (entry) => <AuditStatus entry={entry} />,
-    },
-    {
-      heading: 'Time',
-      width: 'minmax(5.5rem, 7.5rem)',
-      cell: ({ occurredAt }) => <Clock at={occurredAt} />,
-    },
-    {
-      heading: 'Key',
-      width: 'minmax(5rem, 1fr)',
-      isSecondary: true,
-      cell: ({ keyId }) => <code>{keyId}</code>,
-    },
-    {
-      heading: 'From',
-      width: 'minmax(7rem, 0.7fr)',
-      isSecondary: true,
-      cell: ({ address }) => address ?? <span className="faint">—</span>,
-    },
-  ];
-}
+const COLUMNS: readonly TableColumn<AuditEntry>[] = [
+  {
+    heading: 'Request',
+    width: 'minmax(8rem, 2.6fr)',
+    isWrapped: true,
+    cell: (entry) => (
+      <CellButton>
+        {entry.method} {pathWithIds(entry.path, entry.ids)}
+      </CellButton>
+    ),
+  },
+  {
+    heading: 'Result',
+    width: 'minmax(9.5rem, 1fr)',
+    isWrapped: true,
+    cell: (entry) => <AuditStatus entry={entry} />,
+  },
+  {
+    heading: 'Time',
+    width: 'minmax(5.5rem, 7.5rem)',
+    cell: ({ occurredAt }) => <Clock at={occurredAt} />,
+  },
+  {
+    heading: 'Key',
+    width: 'minmax(5rem, 1fr)',
+    isSecondary: true,
+    cell: ({ keyId }) => <code>{keyId}</code>,
+  },
+  {
+    heading: 'From',
+    width: 'minmax(7rem, 0.7fr)',
+    isSecondary: true,
+    cell: ({ address }) => address ?? <span className="faint">—</span>,
+  },
+];
 
 type Props = { readonly entry: AuditEntry; readonly onClose: () => void };
 
@@ -205,15 +176,7 @@ type Props = { readonly entry: AuditEntry; readonly onClose: () => void };
 export function AuditPanel({ entry, onClose }: Props) {
   const { method, path, ids, keyId, address, requestId, occurredAt } = entry;
   return (
-    <aside className="panel" aria-label={`Request ${method} ${path}`}>
-      <header className="panel-head">
-        <h2>
-          {method} {path}
-        </h2>
-        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
-          <X aria-hidden />
-        </button>
-      </header>
+    <Panel title={`${method} ${path}`} label={`Request ${method} ${path}`} onClose={onClose}>
       <dl className="details">
         <dt>Result</dt>
         <dd>
@@ -243,7 +206,7 @@ export function AuditPanel({ entry, onClose }: Props) {
         <WhatHappened kind="request" id={requestId} />
       </div>
       <CommandLine command={writeCommand('explain', requestId)} />
-    </aside>
+    </Panel>
   );
 }
 

@@ -4,9 +4,9 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import type { TableColumn } from '../parts/data-table.tsx';
+import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import type { Cells } from '../parts/find-and-save.tsx';
-import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { Details, ListView } from '../parts/list-view.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
 
 const PAGE_SIZE = 200;
@@ -28,7 +28,7 @@ export function Blocks() {
         title: 'Nobody is blocked',
         text: 'Who is removed from a room may be blocked: for a time, or until you lift the block here.',
       }}
-      panel={(block) => ({ title: block.identity, content: <BlockDetails block={block} /> })}
+      panel={(block) => ({ title: block.identity, children: <BlockDetails block={block} /> })}
     />
   );
 }
@@ -73,7 +73,7 @@ const COLUMNS: readonly TableColumn<RoomBlock>[] = [
     heading: 'Identity',
     width: 'minmax(7rem, 1.5fr)',
     sortBy: ({ identity }) => identity,
-    cell: (block) => <OpenButton id={toId(block)}>{block.identity}</OpenButton>,
+    cell: (block) => <CellButton>{block.identity}</CellButton>,
   },
   {
     heading: 'Room',

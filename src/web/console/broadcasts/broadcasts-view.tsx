@@ -6,9 +6,9 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
-import type { TableColumn } from '../parts/data-table.tsx';
+import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import { type Cells, RoomFilter } from '../parts/find-and-save.tsx';
-import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { Details, ListView } from '../parts/list-view.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
@@ -42,7 +42,7 @@ export function Broadcasts() {
       }}
       panel={(broadcast) => ({
         title: broadcast.roomId,
-        content: <BroadcastDetails broadcast={broadcast} />,
+        children: <BroadcastDetails broadcast={broadcast} />,
       })}
     />
   );
@@ -216,7 +216,7 @@ const COLUMNS: readonly TableColumn<Broadcast>[] = [
   {
     heading: 'Room',
     width: 'minmax(6rem, 1.6fr)',
-    cell: ({ broadcastId, roomId }) => <OpenButton id={broadcastId}>{roomId}</OpenButton>,
+    cell: ({ broadcastId, roomId }) => <CellButton>{roomId}</CellButton>,
   },
   {
     heading: 'State',

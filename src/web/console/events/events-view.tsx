@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Delivery } from '../../../contract/deliveries.ts';
@@ -9,15 +8,16 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import { type Cells, ChoiceFilter, FindAndSave, RoomFilter, useRowsWith } from '../parts/find-and-save.tsx';
+import { Panel, Rows } from '../parts/list-view.tsx';
 import { findBegin, type Period, PeriodSelect } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { DeliveryStatus } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced } from '../parts/use-pages.ts';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { Loading, View } from '../parts/view.tsx';
 
 /** The live stream of events, newest first. */
 export function Events() {
@@ -37,30 +37,22 @@ export function Events() {
       isFilled
     >
       <Filters period={period} events={events} onPeriod={({ option }) => change({ period: option })} />
-      {error !== undefined && <Problem error={error} />}
-      {!isLoaded && error === undefined && <Loading />}
-      {isLoaded && events.length === 0 && (
-        <Empty title={all.length > 0 ? 'No event has this text' : 'Nothing has happened in this period'}>
-          <p>
-            Events appear here as they happen: when a room opens, when somebody joins, when a recording ends.
-          </p>
-        </Empty>
-      )}
-      {events.length > 0 && (
-        <div className={selected === undefined ? 'split' : 'split split-open'}>
-          <DataTable
-            label="Events"
-            columns={COLUMNS}
-            rows={events}
-            getId={({ id }) => id}
-            onSelect={({ id }) => change({ event: id })}
-            selectedId={selected?.id}
-          />
-          {selected !== undefined && (
-            <EventPanel key={selected.id} event={selected} onClose={() => change({ event: '' })} />
-          )}
-        </div>
-      )}
+      <Rows
+        label="Events"
+        columns={COLUMNS}
+        rows={isLoaded ? events : undefined}
+        error={error}
+        empty={{
+          title: all.length > 0 ? 'No event has this text' : 'Nothing has happened in this period',
+          text: 'Events appear here as they happen: when a room opens, when somebody joins, when a recording ends.',
+        }}
+        getId={({ id }) => id}
+        onSelect={({ id }) => change({ event: id })}
+        selectedId={selected?.id}
+        panel={
+          selected && <EventPanel key={selected.id} event={selected} onClose={() => change({ event: '' })} />
+        }
+      />
     </View>
   );
 }
@@ -130,11 +122,7 @@ const COLUMNS: readonly TableColumn<Event>[] = [
   {
     heading: 'Event',
     width: 'minmax(9.5rem, 1fr)',
-    cell: ({ event }) => (
-      <button type="button" className="cell-link">
-        {event}
-      </button>
-    ),
+    cell: ({ event }) => <CellButton>{event}</CellButton>,
   },
   {
     heading: 'Room',
@@ -171,13 +159,7 @@ function EventPanel({ event, onClose }: PanelProps) {
     queryFn: () => findDeliveries(event),
   });
   return (
-    <aside className="panel" aria-label={`Event ${name}`}>
-      <header className="panel-head">
-        <h2>{name}</h2>
-        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
-          <X aria-hidden />
-        </button>
-      </header>
+    <Panel title={name} label={`Event ${name}`} onClose={onClose}>
       <h3>Deliveries</h3>
       {found.error !== null && <Problem error={found.error} />}
       {found.data === undefined && found.error === null && <Loading />}
@@ -192,7 +174,7 @@ function EventPanel({ event, onClose }: PanelProps) {
       </ul>
       <h3>Payload</h3>
       <pre className="code">{JSON.stringify(event, undefined, 2)}</pre>
-    </aside>
+    </Panel>
   );
 }
 

@@ -6,9 +6,9 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, Secret, writeCommand } from '../parts/command-line.tsx';
-import type { TableColumn } from '../parts/data-table.tsx';
+import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import type { Cells } from '../parts/find-and-save.tsx';
-import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { Details, ListView } from '../parts/list-view.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
 
@@ -32,7 +32,7 @@ export function ApiKeys() {
         title: 'There is only the root key',
         text: 'Give each program a key of its own: with the scopes that it needs, for the rooms that it needs.',
       }}
-      panel={(key) => ({ title: key.name, content: <KeyDetails apiKey={key} /> })}
+      panel={(key) => ({ title: key.name, children: <KeyDetails apiKey={key} /> })}
     />
   );
 }
@@ -296,7 +296,7 @@ const COLUMNS: readonly TableColumn<Key>[] = [
     heading: 'Name',
     width: 'minmax(7rem, 2fr)',
     sortBy: ({ name }) => name,
-    cell: ({ id, name }) => <OpenButton id={id}>{name}</OpenButton>,
+    cell: ({ id, name }) => <CellButton>{name}</CellButton>,
   },
   {
     heading: 'State',

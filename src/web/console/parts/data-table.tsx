@@ -50,7 +50,7 @@ export type TableColumn<Row> = {
 /** So many columns need a wide window, or only the first ones are shown. */
 const MANY = 8;
 
-type Props<Row> = {
+export type TableProps<Row> = {
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
@@ -63,7 +63,7 @@ type Props<Row> = {
 };
 
 /** A table that draws only the visible rows, so that it stays fast with ten thousand of them. */
-export function DataTable<Row extends object>(props: Props<Row>) {
+export function DataTable<Row extends object>(props: TableProps<Row>) {
   const { label, columns, rows, getId, onEnd, onSelect, selectedId } = props;
   const definitions = useMemo(() => columns.map((column) => defineColumn(column)), [columns]);
   const data = useMemo(() => [...rows], [rows]);
@@ -164,7 +164,7 @@ function describeWidths<Row>(columns: readonly TableColumn<Row>[]): CSSPropertie
   return { '--wide': wide, '--narrow': narrow } as CSSProperties;
 }
 
-type HeadProps<Row extends object> = Pick<Props<Row>, 'columns'> & {
+type HeadProps<Row extends object> = Pick<TableProps<Row>, 'columns'> & {
   readonly groups: readonly HeaderGroup<typeof FEATURES, Row>[];
 };
 
@@ -187,7 +187,7 @@ function Head<Row extends object>({ columns, groups }: HeadProps<Row>) {
   );
 }
 
-type BodyRowProps<Row> = Pick<Props<Row>, 'columns' | 'onSelect'> & {
+type BodyRowProps<Row> = Pick<TableProps<Row>, 'columns' | 'onSelect'> & {
   readonly row: Row;
   readonly index: number;
   /** Distance from the top of the body in pixels. */
@@ -264,5 +264,14 @@ export function CellLink({ href, children }: { readonly href: string; readonly c
     <Link href={href} className="cell-link" onClick={(event) => event.stopPropagation()}>
       {children}
     </Link>
+  );
+}
+
+/** The first cell of a row: by keyboard too, a click on it is one on the row. */
+export function CellButton({ children }: { readonly children: ReactNode }) {
+  return (
+    <button type="button" className="cell-link">
+      {children}
+    </button>
   );
 }

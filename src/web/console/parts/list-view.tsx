@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { DataTable, type TableColumn } from './data-table.tsx';
+import { DataTable, type TableColumn, type TableProps } from './data-table.tsx';
 import { type Cells, FindAndSave, useRowsWith } from './find-and-save.tsx';
 import { Problem } from './problem.tsx';
 import { useAddress } from './use-address.ts';
@@ -20,7 +20,7 @@ type Props<Page extends Cursored, Row> = Source<Page, Row> & {
   readonly getId: (row: Row) => string;
   readonly empty: { readonly title: string; readonly text: string };
   /** Content of the panel beside the list for the opened row, whose id is in the address. */
-  readonly panel: (row: Row) => { readonly title: string; readonly content: ReactNode };
+  readonly panel: (row: Row) => { readonly title: string; readonly children: ReactNode };
 };
 
 /** A list of the service with a field for a text, a file of it, and a panel for the opened row. */
@@ -36,59 +36,76 @@ export function ListView<Page extends Cursored, Row extends object>(props: Props
         {filters}
         <FindAndSave what={what} rows={rows} cells={cells} />
       </div>
-      {error !== null && <Problem error={error} onRetry={refetch} />}
-      {items === undefined && error === null && <Loading />}
-      {items?.length === 0 && (
-        <Empty title={empty.title}>
-          <p>{empty.text}</p>
-        </Empty>
-      )}
-      {items !== undefined && items.length > 0 && rows.length === 0 && (
-        <Empty title={`None of the ${what} has this text`} />
-      )}
-      {rows.length > 0 && (
-        <div className={opened === undefined ? 'split' : 'split split-open'}>
-          <DataTable
-            label={title}
-            columns={columns}
-            rows={rows}
-            getId={getId}
-            onEnd={loadMore}
-            onSelect={(row) => change({ open: getId(row) })}
-            selectedId={opened === undefined ? undefined : getId(opened)}
-          />
-          {opened !== undefined && <Panel {...panel(opened)} onClose={() => change({ open: undefined })} />}
-        </div>
-      )}
+      <Rows
+        label={title}
+        columns={columns}
+        rows={items === undefined ? undefined : rows}
+        error={error}
+        onRetry={refetch}
+        empty={items?.length === 0 ? empty : { title: `None of the ${what} has this text` }}
+        getId={getId}
+        onEnd={loadMore}
+        onSelect={(row) => change({ open: getId(row) })}
+        selectedId={opened === undefined ? undefined : getId(opened)}
+        panel={opened && <Panel {...panel(opened)} onClose={() => change({ open: undefined })} />}
+      />
     </View>
   );
 }
 
-type PanelProps = { readonly title: string; readonly content: ReactNode; readonly onClose: () => void };
+type RowsProps<Row extends object> = Omit<TableProps<Row>, 'rows'> & {
+  /** Undefined until they are read. */
+  readonly rows: readonly Row[] | undefined;
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+  readonly empty: { readonly title: string; readonly text?: string };
+  /** What is shown beside the rows. */
+  readonly panel?: ReactNode;
+};
 
-function Panel({ title, content, onClose }: PanelProps) {
+/** The rows of a list, or why there are none. */
+export function Rows<Row extends object>(props: RowsProps<Row>) {
+  const { rows, error, onRetry, empty, panel, ...table } = props;
   return (
-    <aside className="panel" aria-label={title}>
+    <>
+      {error != null && <Problem error={error} onRetry={onRetry} />}
+      {rows === undefined && error == null && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title={empty.title}>{empty.text !== undefined && <p>{empty.text}</p>}</Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <div className={panel === undefined ? 'split' : 'split split-open'}>
+          <DataTable {...table} rows={rows} />
+          {panel}
+        </div>
+      )}
+    </>
+  );
+}
+
+type PanelProps = {
+  readonly title: string;
+  /** Its name for readers who do not see it; without it, the title. */
+  readonly label?: string;
+  /** What stands beside the title. */
+  readonly mark?: ReactNode;
+  readonly children: ReactNode;
+  readonly onClose: () => void;
+};
+
+/** What is shown beside a list: the thing that was opened. */
+export function Panel({ title, label = title, mark, onClose, children }: PanelProps) {
+  return (
+    <aside className="panel" aria-label={label}>
       <header className="panel-head">
         <h2>{title}</h2>
+        {mark}
         <button type="button" className="icon" aria-label="Close" onClick={onClose}>
           <X aria-hidden />
         </button>
       </header>
-      {content}
-    </aside>
-  );
-}
-
-type OpenProps = { readonly id: string; readonly children: ReactNode };
-
-/** The first cell of a row, which opens its panel by keyboard too. */
-export function OpenButton({ id, children }: OpenProps) {
-  const { change } = useAddress();
-  return (
-    <button type="button" className="cell-link" onClick={() => change({ open: id })}>
       {children}
-    </button>
+    </aside>
   );
 }
 

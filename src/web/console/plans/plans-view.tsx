@@ -4,9 +4,9 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
-import type { TableColumn } from '../parts/data-table.tsx';
+import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import type { Cells } from '../parts/find-and-save.tsx';
-import { Details, ListView, OpenButton } from '../parts/list-view.tsx';
+import { Details, ListView } from '../parts/list-view.tsx';
 import { Ago, Clock, describeDuration } from '../parts/time.tsx';
 import { readSettings, type SettingsDraft, toSettingsDraft, writeOptions } from './room-settings.ts';
 import { describeStarts, SettingsFields } from './settings-fields.tsx';
@@ -31,7 +31,7 @@ export function Plans() {
         title: 'Nothing is planned',
         text: 'A plan opens and closes a room, or all rooms whose names begin alike, at a time or after one.',
       }}
-      panel={(plan) => ({ title: plan.planId, content: <PlanDetails plan={plan} /> })}
+      panel={(plan) => ({ title: plan.planId, children: <PlanDetails plan={plan} /> })}
     />
   );
 }
@@ -104,7 +104,7 @@ const COLUMNS: readonly TableColumn<Plan>[] = [
     heading: 'Plan',
     width: 'minmax(6rem, 1.4fr)',
     sortBy: ({ planId }) => planId,
-    cell: ({ planId }) => <OpenButton id={planId}>{planId}</OpenButton>,
+    cell: ({ planId }) => <CellButton>{planId}</CellButton>,
   },
   {
     heading: 'Rooms',

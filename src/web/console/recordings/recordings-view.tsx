@@ -8,9 +8,10 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, type TableColumn } from '../parts/data-table.tsx';
 import { FileLink, useFileAddress } from '../parts/file-link.tsx';
 import { ChoiceFilter, RoomFilter } from '../parts/find-and-save.tsx';
+import { Rows } from '../parts/list-view.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
 import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
@@ -62,30 +63,27 @@ export function Recordings() {
           choices={RECORDING_STATES}
         />
       </div>
-      {error !== null && <Problem error={error} onRetry={refetch} />}
-      {items === undefined && error === null && <Loading />}
-      {items?.length === 0 && <NoRecordings isFiltered={roomId !== undefined || status !== undefined} />}
-      {items !== undefined && items.length > 0 && (
-        <DataTable
-          label="Recordings"
-          columns={COLUMNS}
-          rows={items}
-          getId={({ recordingId }) => recordingId}
-          onEnd={loadMore}
-          onSelect={({ recordingId }) => navigate(toLink(recordingId))}
-        />
-      )}
+      <Rows
+        label="Recordings"
+        columns={COLUMNS}
+        rows={items}
+        error={error}
+        onRetry={refetch}
+        empty={roomId === undefined && status === undefined ? NOTHING_RECORDED : NONE_ALIKE}
+        getId={({ recordingId }) => recordingId}
+        onEnd={loadMore}
+        onSelect={({ recordingId }) => navigate(toLink(recordingId))}
+      />
     </View>
   );
 }
 
-function NoRecordings({ isFiltered }: { readonly isFiltered: boolean }) {
-  return (
-    <Empty title={isFiltered ? 'No recording is like that' : 'Nothing was recorded yet'}>
-      <p>{isFiltered ? 'Try other filters.' : 'Open a room and press Record: its recording appears here.'}</p>
-    </Empty>
-  );
-}
+const NONE_ALIKE = { title: 'No recording is like that', text: 'Try other filters.' };
+
+const NOTHING_RECORDED = {
+  title: 'Nothing was recorded yet',
+  text: 'Open a room and press Record: its recording appears here.',
+};
 
 function toLink(recordingId: string): string {
   return `/recordings/${encodeURIComponent(recordingId)}`;

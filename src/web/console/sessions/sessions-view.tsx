@@ -4,17 +4,17 @@ import type { Session } from '../../../contract/sessions.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
-import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, type TableColumn } from '../parts/data-table.tsx';
 import { FileLink } from '../parts/file-link.tsx';
 import { ChoiceFilter, RoomFilter } from '../parts/find-and-save.tsx';
+import { Rows } from '../parts/list-view.tsx';
 import { DayFilter } from '../parts/period.tsx';
 import { describePosition } from '../parts/position.ts';
-import { Problem } from '../parts/problem.tsx';
 import { SessionStatus } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { View } from '../parts/view.tsx';
 
 const PAGE_SIZE = 100;
 
@@ -49,21 +49,17 @@ export function Sessions() {
       }
     >
       <Filters />
-      {error !== null && <Problem error={error} onRetry={refetch} />}
-      {items === undefined && error === null && <Loading />}
-      {items?.length === 0 && (
-        <NoSessions isFiltered={Object.values(filter).some((value) => value !== undefined)} />
-      )}
-      {items !== undefined && items.length > 0 && (
-        <DataTable
-          label="Sessions"
-          columns={COLUMNS}
-          rows={items}
-          getId={({ sessionId }) => sessionId}
-          onEnd={loadMore}
-          onSelect={({ sessionId }) => navigate(`/sessions/${sessionId}`)}
-        />
-      )}
+      <Rows
+        label="Sessions"
+        columns={COLUMNS}
+        rows={items}
+        error={error}
+        onRetry={refetch}
+        empty={Object.values(filter).some((value) => value !== undefined) ? NONE_ALIKE : NO_SESSIONS}
+        getId={({ sessionId }) => sessionId}
+        onEnd={loadMore}
+        onSelect={({ sessionId }) => navigate(`/sessions/${sessionId}`)}
+      />
     </View>
   );
 }
@@ -94,17 +90,12 @@ function Filters() {
   );
 }
 
-function NoSessions({ isFiltered }: { readonly isFiltered: boolean }) {
-  return (
-    <Empty title={isFiltered ? 'No session is like that' : 'No room has been open yet'}>
-      <p>
-        {isFiltered
-          ? 'Try other filters.'
-          : 'A session is a room from its opening to its end. It appears here by itself.'}
-      </p>
-    </Empty>
-  );
-}
+const NONE_ALIKE = { title: 'No session is like that', text: 'Try other filters.' };
+
+const NO_SESSIONS = {
+  title: 'No room has been open yet',
+  text: 'A session is a room from its opening to its end. It appears here by itself.',
+};
 
 /** Converts the days of the filter to the instants at which they begin. */
 function toQuery({ since, until, ...filter }: Filter): Filter {

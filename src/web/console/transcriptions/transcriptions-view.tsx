@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { POST_STATUSES, type PostStatus } from '../../../contract/choices.ts';
 import { LIVE_STATES, type LiveSummary, type PostTranscription } from '../../../contract/transcription.ts';
@@ -6,8 +6,9 @@ import type { TranscriptHit } from '../../../contract/words.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { writeCommand } from '../parts/command-line.tsx';
-import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, type TableColumn } from '../parts/data-table.tsx';
 import { ChoiceFilter, RoomFilter, SearchFilter } from '../parts/find-and-save.tsx';
+import { Rows } from '../parts/list-view.tsx';
 import { OpenRooms } from '../parts/open-rooms.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
@@ -49,11 +50,13 @@ export function Transcriptions() {
         <LiveRoomForm />
       </div>
       {words === '' ? (
-        <Listed label="Transcriptions" pages={pages} columns={RECORDING_COLUMNS} toLink={toTranscript}>
-          <Empty title="No recording was transcribed yet">
-            <p>Open a recording and press Transcribe. For what is being said now, name a room above.</p>
-          </Empty>
-        </Listed>
+        <Listed
+          label="Transcriptions"
+          pages={pages}
+          columns={RECORDING_COLUMNS}
+          toLink={toTranscript}
+          empty={NOTHING_TRANSCRIBED}
+        />
       ) : (
         <FoundSegments words={words} />
       )}
@@ -97,11 +100,13 @@ export function LiveTranscriptions() {
         <RoomFilter what="transcriptions" />
         <StateFilter states={LIVE_STATES} />
       </div>
-      <Listed label="Live transcriptions" pages={pages} columns={LIVE_COLUMNS} toLink={toLiveOrTranscript}>
-        <Empty title="No room has been transcribed">
-          <p>Open a room and press Transcribe: what is said appears as captions, and here.</p>
-        </Empty>
-      </Listed>
+      <Listed
+        label="Live transcriptions"
+        pages={pages}
+        columns={LIVE_COLUMNS}
+        toLink={toLiveOrTranscript}
+        empty={NO_ROOM_TRANSCRIBED}
+      />
     </View>
   );
 }
@@ -127,31 +132,33 @@ type ListedProps<Row> = {
   readonly pages: Pages<Row>;
   readonly columns: readonly TableColumn<Row>[];
   readonly toLink: (row: Row) => string;
-  /** What is shown when there are none. */
-  readonly children: ReactNode;
+  readonly empty: { readonly title: string; readonly text: string };
 };
 
-function Listed<Row extends Identified>({ label, pages, columns, toLink, children }: ListedProps<Row>) {
+function Listed<Row extends Identified>({ pages, toLink, ...rest }: ListedProps<Row>) {
   const [, navigate] = useLocation();
-  const { items, error, refetch, loadMore } = pages;
   return (
-    <>
-      {error !== null && <Problem error={error} onRetry={refetch} />}
-      {items === undefined && error === null && <Loading />}
-      {items?.length === 0 && error === null && children}
-      {items !== undefined && items.length > 0 && (
-        <DataTable
-          label={label}
-          columns={columns}
-          rows={items}
-          getId={({ transcriptionId }) => transcriptionId}
-          onEnd={loadMore}
-          onSelect={(row) => navigate(toLink(row))}
-        />
-      )}
-    </>
+    <Rows
+      {...rest}
+      rows={pages.error !== null && pages.items?.length === 0 ? undefined : pages.items}
+      error={pages.error}
+      onRetry={pages.refetch}
+      getId={({ transcriptionId }) => transcriptionId}
+      onEnd={pages.loadMore}
+      onSelect={(row) => navigate(toLink(row))}
+    />
   );
 }
+
+const NOTHING_TRANSCRIBED = {
+  title: 'No recording was transcribed yet',
+  text: 'Open a recording and press Transcribe. For what is being said now, name a room above.',
+};
+
+const NO_ROOM_TRANSCRIBED = {
+  title: 'No room has been transcribed',
+  text: 'Open a room and press Transcribe: what is said appears as captions, and here.',
+};
 
 function toTranscript({ transcriptionId }: Identified): string {
   return `/transcriptions/${transcriptionId}`;

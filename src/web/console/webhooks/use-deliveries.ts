@@ -16,11 +16,7 @@ export function useDeliveries(webhookId: string, status: Delivery['status'] | un
   );
   const queryKey = useMemo(() => [...KEYS.deliveries(), webhookId, status ?? 'all'], [webhookId, status]);
   const isReading = useRef(false);
-  const {
-    data = NONE,
-    error,
-    isLoading,
-  } = useQuery({
+  const { data = NONE, error } = useQuery({
     queryKey,
     queryFn: () => log.refresh(),
     refetchInterval: ({ state }) => untilNextAttempt(state.data?.rows ?? []),
@@ -38,7 +34,7 @@ export function useDeliveries(webhookId: string, status: Delivery['status'] | un
       .then(done, done);
   }, [log, queries, queryKey, hasMore]);
   const forget = useCallback(() => log.forget(), [log]);
-  return { ...data, error, isLoading, more, forget };
+  return { ...data, error, isRead: data !== NONE, more, forget };
 }
 
 /** The delivery that is shown beside the list; its id is in the address. */

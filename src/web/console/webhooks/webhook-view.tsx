@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { RotateCcw, X } from 'lucide-react';
+import { RotateCcw } from 'lucide-react';
 import { DELIVERY_STATES, type Delivery } from '../../../contract/deliveries.ts';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import {
@@ -14,14 +14,15 @@ import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
-import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import { type Cells, ChoiceFilter, FindAndSave, useRowsWith } from '../parts/find-and-save.tsx';
+import { Panel, Rows } from '../parts/list-view.tsx';
 import { PERIODS, PeriodSelect, usePeriod } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { DeliveryStatus, Status } from '../parts/status.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { useDeliveries, useSelected } from './use-deliveries.ts';
 import { WebhookActions } from './webhook-changes.tsx';
@@ -113,7 +114,7 @@ function DeliverySummary({ webhook: { id, pausedAt } }: { readonly webhook: Webh
 export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const { read, change } = useAddress();
   const status = DELIVERY_STATES.find((state) => state === read('status'));
-  const { rows: all, error, isLoading, hasMore, more, forget } = useDeliveries(webhook.id, status);
+  const { rows: all, error, isRead, hasMore, more, forget } = useDeliveries(webhook.id, status);
   const text = read('text');
   const rows = useRowsWith(all, text);
   const selected = useSelected(webhook.id, all);
@@ -136,33 +137,29 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
         <FindAndSave what="deliveries" rows={rows} cells={CELLS} />
         <ReplayFailed webhook={webhook} onReplayed={forget} />
       </div>
-      {error !== null && <Problem error={error} />}
-      {isLoading && <Loading />}
-      {!isLoading && rows.length === 0 && error === null && (
-        <Empty title={text === '' ? 'No delivery' : 'No delivery has this text'}>
-          <p>Each event that this webhook registered for appears here with every attempt to deliver it.</p>
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <div className={selected === undefined ? 'split' : 'split split-open'}>
-          <DataTable
-            label="Deliveries"
-            columns={COLUMNS}
-            rows={rows}
-            getId={({ id }) => id}
-            onEnd={more}
-            onSelect={({ id }) => change({ delivery: id })}
-            selectedId={selected?.id}
-          />
-          {selected !== undefined && (
+      <Rows
+        label="Deliveries"
+        columns={COLUMNS}
+        rows={isRead && (error === null || rows.length > 0) ? rows : undefined}
+        error={error}
+        empty={{
+          title: text === '' ? 'No delivery' : 'No delivery has this text',
+          text: 'Each event that this webhook registered for appears here with every attempt to deliver it.',
+        }}
+        getId={({ id }) => id}
+        onEnd={more}
+        onSelect={({ id }) => change({ delivery: id })}
+        selectedId={selected?.id}
+        panel={
+          selected && (
             <DeliveryPanel
               webhook={webhook}
               delivery={selected}
               onClose={() => change({ delivery: undefined, event: undefined })}
             />
-          )}
-        </div>
-      )}
+          )
+        }
+      />
     </section>
   );
 }
@@ -179,11 +176,7 @@ const COLUMNS: readonly TableColumn<Delivery>[] = [
   {
     heading: 'Event',
     width: 'minmax(9.5rem, 2fr)',
-    cell: ({ event }) => (
-      <button type="button" className="cell-link">
-        {event}
-      </button>
-    ),
+    cell: ({ event }) => <CellButton>{event}</CellButton>,
   },
   {
     heading: 'State',
@@ -221,14 +214,12 @@ type PanelProps = { readonly webhook: Webhook; readonly delivery: Delivery; read
 function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
   const { id, event, attempts, status, waiting, nextAttemptAt } = delivery;
   return (
-    <aside className="panel" aria-label={`Delivery of ${event}`}>
-      <header className="panel-head">
-        <h2>{event}</h2>
-        <DeliveryStatus delivery={delivery} />
-        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
-          <X aria-hidden />
-        </button>
-      </header>
+    <Panel
+      title={event}
+      label={`Delivery of ${event}`}
+      mark={<DeliveryStatus delivery={delivery} />}
+      onClose={onClose}
+    >
       <p className="faint">
         <code>{id}</code>
       </p>
@@ -253,7 +244,7 @@ function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
         </p>
       )}
       <RequestAsSent webhook={webhook} delivery={delivery} />
-    </aside>
+    </Panel>
   );
 }
 

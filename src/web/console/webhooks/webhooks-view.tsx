@@ -3,11 +3,11 @@ import { useLocation } from 'wouter';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { CellLink, type TableColumn } from '../parts/data-table.tsx';
+import { Rows } from '../parts/list-view.tsx';
 import { DAY_MS } from '../parts/period.tsx';
-import { Problem } from '../parts/problem.tsx';
 import { Ago } from '../parts/time.tsx';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { View } from '../parts/view.tsx';
 import { CreateWebhook } from './webhook-changes.tsx';
 import { statsQuery, WebhookHealth } from './webhook-health.tsx';
 
@@ -26,25 +26,19 @@ export function Webhooks() {
       actions={<CreateWebhook />}
       isFilled
     >
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data?.webhooks.length === 0 && (
-        <Empty title="No webhook is registered">
-          <p>
-            A webhook is a URL that gets a signed request for each event. What it does not accept is sent
-            again.
-          </p>
-        </Empty>
-      )}
-      {data !== undefined && data.webhooks.length > 0 && (
-        <DataTable
-          label="Webhooks"
-          columns={COLUMNS}
-          rows={data.webhooks}
-          getId={({ id }) => id}
-          onSelect={({ id }) => navigate(`/webhooks/${id}`)}
-        />
-      )}
+      <Rows
+        label="Webhooks"
+        columns={COLUMNS}
+        rows={data?.webhooks}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{
+          title: 'No webhook is registered',
+          text: 'A webhook is a URL that gets a signed request for each event. What it does not accept is sent again.',
+        }}
+        getId={({ id }) => id}
+        onSelect={({ id }) => navigate(`/webhooks/${id}`)}
+      />
     </View>
   );
 }
