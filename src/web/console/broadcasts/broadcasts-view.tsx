@@ -1,12 +1,12 @@
 import { Plus, Square, Trash2 } from 'lucide-react';
-import { useRef } from 'react';
 import { Link } from 'wouter';
 import type { Broadcast, BroadcastUrl } from '../../../contract/broadcasts.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { ChangeButton } from '../parts/changes.tsx';
+import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { CellButton, type TableColumn } from '../parts/data-table.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { type Cells, RoomFilter } from '../parts/find-and-save.tsx';
 import { Details, ListView } from '../parts/list-view.tsx';
 import { describePosition } from '../parts/position.ts';
@@ -137,33 +137,29 @@ function Receiver({ url: { urlId, url, state, since, error, retries }, room, isR
 }
 
 function AddButton({ room }: { readonly room: string }) {
-  const typed = useRef('');
   return (
     <ChangeButton
-      change={() => {
-        typed.current = '';
-        return {
-          question: `Send ${room} to one more server`,
-          consequence: 'The URL with its stream key is a secret: it is not shown again.',
-          fields: (
-            <label className="field">
-              URL with the stream key
-              <input
-                type="password"
-                required
-                autoComplete="off"
-                placeholder="rtmps://live.example.org/app/stream-key"
-                onChange={({ target }) => {
-                  typed.current = target.value;
-                }}
-              />
-            </label>
+      change={() => ({
+        question: `Send ${room} to one more server`,
+        consequence: 'The URL with its stream key is a secret: it is not shown again.',
+        verb: 'Add',
+        ...askForDraft({
+          initial: { url: '' },
+          writeCommand: () => writeCommand('broadcast', 'update', room, '--url-stdin'),
+          fields: ({ url }, change) => (
+            <TextField
+              label="URL with the stream key"
+              type="password"
+              required
+              autoComplete="off"
+              placeholder="rtmps://live.example.org/app/stream-key"
+              value={url}
+              onChange={(text) => change({ url: text })}
+            />
           ),
-          verb: 'Add',
-          command: writeCommand('broadcast', 'update', room, '--url-stdin'),
-          run: () => client.broadcasts.change(room, { add: [typed.current] }),
-        };
-      }}
+          run: ({ url }) => client.broadcasts.change(room, { add: [url] }),
+        }),
+      })}
     >
       <Plus aria-hidden /> Add a URL
     </ChangeButton>
@@ -216,7 +212,7 @@ const COLUMNS: readonly TableColumn<Broadcast>[] = [
   {
     heading: 'Room',
     width: 'minmax(6rem, 1.6fr)',
-    cell: ({ broadcastId, roomId }) => <CellButton>{roomId}</CellButton>,
+    cell: ({ roomId }) => <CellButton>{roomId}</CellButton>,
   },
   {
     heading: 'State',

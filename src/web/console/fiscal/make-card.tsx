@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 're
 import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import { generate, messages, type Place, suggestPlaces, translateFaults } from '../../../fiscal/index.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { LANG_OPTION, READER_LANGUAGE, say } from './reader-language.ts';
 
 type Typed = {
@@ -29,14 +30,13 @@ export function MakeCard() {
       <h2 id="make-title">{say('Make')}</h2>
       <div className="fields">
         {NAMES.map(({ key, label }) => (
-          <label className="field" key={key}>
-            {say(label)}
-            <input
-              value={typed[key]}
-              autoComplete="off"
-              onChange={(event) => change({ [key]: event.target.value })}
-            />
-          </label>
+          <TextField
+            key={key}
+            label={say(label)}
+            value={typed[key]}
+            autoComplete="off"
+            onChange={(text) => change({ [key]: text })}
+          />
         ))}
         <label className="field">
           {say('Sex')}
@@ -47,14 +47,12 @@ export function MakeCard() {
             <option value="M">{say('Male')}</option>
           </select>
         </label>
-        <label className="field">
-          {say('Birth date')}
-          <input
-            type="date"
-            value={typed.birthDate}
-            onChange={(event) => change({ birthDate: event.target.value })}
-          />
-        </label>
+        <TextField
+          label={say('Birth date')}
+          type="date"
+          value={typed.birthDate}
+          onChange={(birthDate) => change({ birthDate })}
+        />
         <PlaceSearch
           label={say('Birthplace')}
           date={typed.birthDate}

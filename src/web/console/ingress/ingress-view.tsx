@@ -7,8 +7,9 @@ import type { Ingress as IngressRecord } from '../../../contract/ingress.ts';
 import { readMembers } from '../../../contract/unknown-value.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { ChangeButton } from '../parts/changes.tsx';
-import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { askForDraft, ChangeButton } from '../parts/changes.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
+import { SelectField, TextField } from '../parts/fields.tsx';
 import { SearchFilter } from '../parts/find-and-save.tsx';
 import { OpenRooms } from '../parts/open-rooms.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -157,72 +158,45 @@ function Copied({ name, text, isSecret }: CopiedProps) {
   );
 }
 
-type Typed = { type: IngressType; name: string };
+type Draft = { readonly type: IngressType; readonly name: string };
 
 export function CreateIngress({ room }: { readonly room: string }) {
-  const typed: Typed = { type: 'rtmp', name: '' };
   return (
     <ChangeButton
       className="primary"
       change={() => ({
         question: `Stream into ${room}`,
         consequence: 'Whoever has the stream key can publish into the room.',
-        fields: <Fields room={room} typed={typed} />,
         verb: 'Create',
-        run: async () => {
-          const { type, name } = typed;
-          await client.ingress.create(room, { type, ...(name === '' ? {} : { participantName: name }) });
-        },
+        ...askForDraft<Draft>({
+          initial: { type: 'rtmp', name: '' },
+          writeCommand: ({ type, name }) =>
+            writeCommand('ingress', 'create', room, '--type', type, ...(name === '' ? [] : ['--name', name])),
+          fields: ({ type, name }, change) => (
+            <>
+              <SelectField
+                label="Protocol"
+                choices={INGRESS_TYPES}
+                words={(known) => known.toUpperCase()}
+                chosen={type}
+                onChange={(known) => change({ type: known })}
+              />
+              <TextField
+                label="Name that others see"
+                value={name}
+                placeholder="Ingress Stream"
+                maxLength={256}
+                onChange={(text) => change({ name: text })}
+              />
+            </>
+          ),
+          run: ({ type, name }) =>
+            client.ingress.create(room, { type, ...(name === '' ? {} : { participantName: name }) }),
+        }),
       })}
     >
       <Plus aria-hidden /> Create an ingress
     </ChangeButton>
-  );
-}
-
-function Fields({ room, typed }: { readonly room: string; readonly typed: Typed }) {
-  const [{ type, name }, setShown] = useState({ type: typed.type, name: typed.name });
-  const change = (changed: Partial<Typed>): void => {
-    Object.assign(typed, changed);
-    setShown({ ...typed });
-  };
-  return (
-    <>
-      <label className="field">
-        Protocol
-        <select
-          value={type}
-          onChange={(event) =>
-            change({ type: INGRESS_TYPES.find((known) => known === event.target.value) ?? 'rtmp' })
-          }
-        >
-          {INGRESS_TYPES.map((known) => (
-            <option key={known} value={known}>
-              {known.toUpperCase()}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="field">
-        Name that others see
-        <input
-          value={name}
-          placeholder="Ingress Stream"
-          maxLength={256}
-          onChange={(event) => change({ name: event.target.value })}
-        />
-      </label>
-      <CommandLine
-        command={writeCommand(
-          'ingress',
-          'create',
-          room,
-          '--type',
-          type,
-          ...(name === '' ? [] : ['--name', name]),
-        )}
-      />
-    </>
   );
 }
 

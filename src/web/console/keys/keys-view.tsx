@@ -7,6 +7,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, Secret, writeCommand } from '../parts/command-line.tsx';
 import { CellButton, type TableColumn } from '../parts/data-table.tsx';
+import { Boxes, TextField } from '../parts/fields.tsx';
 import type { Cells } from '../parts/find-and-save.tsx';
 import { Details, ListView } from '../parts/list-view.tsx';
 import { Status } from '../parts/status.tsx';
@@ -208,35 +209,41 @@ type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial
 function KeyFields({ draft: { name, scopes, prefixes, days, limits }, onChange }: FieldsProps) {
   return (
     <>
-      <label className="field">
-        Name
-        <input
-          value={name}
-          required
-          placeholder="booking back end"
-          onChange={({ target }) => onChange({ name: target.value })}
-        />
-      </label>
-      <ScopeChoices scopes={scopes} onChange={onChange} />
-      <label className="field">
-        Only rooms whose names begin so, with commas between
-        <input
-          value={prefixes}
-          placeholder="acme-"
-          onChange={({ target }) => onChange({ prefixes: target.value })}
-        />
-      </label>
+      <TextField
+        label="Name"
+        value={name}
+        required
+        placeholder="booking back end"
+        onChange={(text) => onChange({ name: text })}
+      />
+      <Boxes
+        legend="What it may do"
+        choices={SCOPES}
+        chosen={scopes}
+        hint={(scope) => SCOPE_MEANINGS[scope]}
+        onChange={(chosen) => onChange({ scopes: chosen })}
+      />
+      <TextField
+        label="Only rooms whose names begin so, with commas between"
+        value={prefixes}
+        placeholder="acme-"
+        onChange={(text) => onChange({ prefixes: text })}
+      />
       <div className="fields">
-        <NumberField
-          name="Valid for days"
+        <TextField
+          type="number"
+          min={1}
+          label="Valid for days"
           placeholder="until it is revoked"
           value={days}
           onChange={(value) => onChange({ days: value })}
         />
         {OWN_LIMITS.map((limit) => (
-          <NumberField
+          <TextField
             key={limit}
-            name={LIMIT_WORDS[limit]}
+            type="number"
+            min={1}
+            label={LIMIT_WORDS[limit]}
             placeholder="as the service"
             value={limits[limit]}
             onChange={(value) => onChange({ limits: { ...limits, [limit]: value } })}
@@ -247,56 +254,12 @@ function KeyFields({ draft: { name, scopes, prefixes, days, limits }, onChange }
   );
 }
 
-type ScopeProps = Pick<Draft, 'scopes'> & Pick<FieldsProps, 'onChange'>;
-
-function ScopeChoices({ scopes, onChange }: ScopeProps) {
-  const toggle = (scope: Scope): readonly Scope[] =>
-    scopes.includes(scope) ? scopes.filter((other) => other !== scope) : [...scopes, scope];
-  return (
-    <fieldset className="choices">
-      <legend>What it may do</legend>
-      {SCOPES.map((scope) => (
-        <label key={scope} title={SCOPE_MEANINGS[scope]}>
-          <input
-            type="checkbox"
-            checked={scopes.includes(scope)}
-            onChange={() => onChange({ scopes: toggle(scope) })}
-          />
-          {scope}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-type NumberProps = {
-  readonly name: string;
-  readonly placeholder: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-};
-
-function NumberField({ name, placeholder, value, onChange }: NumberProps) {
-  return (
-    <label className="field">
-      {name}
-      <input
-        type="number"
-        min={1}
-        placeholder={placeholder}
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    </label>
-  );
-}
-
 const COLUMNS: readonly TableColumn<Key>[] = [
   {
     heading: 'Name',
     width: 'minmax(7rem, 2fr)',
     sortBy: ({ name }) => name,
-    cell: ({ id, name }) => <CellButton>{name}</CellButton>,
+    cell: ({ name }) => <CellButton>{name}</CellButton>,
   },
   {
     heading: 'State',

@@ -5,6 +5,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { CellButton, type TableColumn } from '../parts/data-table.tsx';
+import { SelectField, TextField } from '../parts/fields.tsx';
 import type { Cells } from '../parts/find-and-save.tsx';
 import { Details, ListView } from '../parts/list-view.tsx';
 import { Ago, Clock, describeDuration } from '../parts/time.tsx';
@@ -222,35 +223,28 @@ function PlanFields({ draft, isNew, onChange }: FieldsProps) {
     <>
       <div className="fields">
         {isNew && (
-          <label className="field">
-            Id of the plan
-            <input
-              value={draft.planId}
-              required
-              placeholder="lessons"
-              onChange={({ target }) => onChange({ planId: target.value })}
-            />
-          </label>
-        )}
-        <label className="field">
-          For
-          <select
-            value={draft.kind}
-            onChange={({ target }) => onChange({ kind: target.value === 'room' ? 'room' : 'prefix' })}
-          >
-            <option value="prefix">all rooms that begin with</option>
-            <option value="room">the room</option>
-          </select>
-        </label>
-        <label className="field">
-          {draft.kind === 'room' ? 'Room' : 'Beginning of names'}
-          <input
-            value={draft.name}
+          <TextField
+            label="Id of the plan"
+            value={draft.planId}
             required
-            placeholder={draft.kind === 'room' ? 'lesson-7' : 'lesson-'}
-            onChange={({ target }) => onChange({ name: target.value })}
+            placeholder="lessons"
+            onChange={(planId) => onChange({ planId })}
           />
-        </label>
+        )}
+        <SelectField<Draft['kind']>
+          label="For"
+          choices={['prefix', 'room']}
+          words={(kind) => (kind === 'room' ? 'the room' : 'all rooms that begin with')}
+          chosen={draft.kind}
+          onChange={(kind) => onChange({ kind })}
+        />
+        <TextField
+          label={draft.kind === 'room' ? 'Room' : 'Beginning of names'}
+          value={draft.name}
+          required
+          placeholder={draft.kind === 'room' ? 'lesson-7' : 'lesson-'}
+          onChange={(name) => onChange({ name })}
+        />
       </div>
       <SettingsFields draft={draft} onChange={onChange} first="Times" />
     </>

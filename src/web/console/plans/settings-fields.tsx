@@ -5,9 +5,9 @@ import {
   RECORDING_LAYOUTS,
   RECORDING_PRESETS,
   ROLES,
-  type Role,
 } from '../../../contract/choices.ts';
 import type { PlanSettings } from '../../../contract/plans.ts';
+import { Boxes, LongField, SelectField, TextField } from '../parts/fields.tsx';
 import { FLAGS, type Flag, MINUTES, type SettingsDraft, toSettingsDraft } from './room-settings.ts';
 
 const MINUTE_WORDS: Readonly<Record<(typeof MINUTES)[number], string>> = {
@@ -71,65 +71,53 @@ export function SettingsFields({ draft, onChange, first }: PartsProps) {
 function TimeFields({ draft, onChange }: FieldsProps) {
   return (
     <div className="fields">
-      <label className="field">
-        Opens, in your time
-        <input
-          type="datetime-local"
-          step={1}
-          value={draft.opensAt}
-          onChange={({ target }) => onChange({ opensAt: target.value })}
-        />
-      </label>
-      <label className="field">
-        Closes, in your time
-        <input
-          type="datetime-local"
-          step={1}
-          value={draft.closesAt}
-          onChange={({ target }) => onChange({ closesAt: target.value })}
-        />
-      </label>
+      <TextField
+        label="Opens, in your time"
+        type="datetime-local"
+        step={1}
+        value={draft.opensAt}
+        onChange={(opensAt) => onChange({ opensAt })}
+      />
+      <TextField
+        label="Closes, in your time"
+        type="datetime-local"
+        step={1}
+        value={draft.closesAt}
+        onChange={(closesAt) => onChange({ closesAt })}
+      />
       {MINUTES.map((field) => (
-        <label className="field" key={field}>
-          {MINUTE_WORDS[field]}
-          <input
-            type="number"
-            min={0}
-            step="any"
-            value={draft[field]}
-            onChange={({ target }) => onChange({ [field]: target.value })}
-          />
-        </label>
-      ))}
-      <label className="field">
-        Warnings, minutes before the end
-        <input
-          value={draft.warnings}
-          placeholder="5, 1"
-          onChange={({ target }) => onChange({ warnings: target.value })}
+        <TextField
+          key={field}
+          label={MINUTE_WORDS[field]}
+          type="number"
+          min={0}
+          step="any"
+          value={draft[field]}
+          onChange={(minutes) => onChange({ [field]: minutes })}
         />
-      </label>
+      ))}
+      <TextField
+        label="Warnings, minutes before the end"
+        value={draft.warnings}
+        placeholder="5, 1"
+        onChange={(warnings) => onChange({ warnings })}
+      />
     </div>
   );
 }
 
 /** Chosen roles replace the service's default. */
 function LobbyFields({ draft: { lobby, roles, maxParticipants }, onChange }: FieldsProps) {
-  const chosen = roles ?? [];
-  const toggle = (role: Role): readonly Role[] =>
-    chosen.includes(role) ? chosen.filter((other) => other !== role) : [...chosen, role];
   return (
     <>
-      <label className="field">
-        People at most
-        <input
-          type="number"
-          min={1}
-          placeholder="no limit"
-          value={maxParticipants}
-          onChange={({ target }) => onChange({ maxParticipants: target.value })}
-        />
-      </label>
+      <TextField
+        label="People at most"
+        type="number"
+        min={1}
+        placeholder="no limit"
+        value={maxParticipants}
+        onChange={(text) => onChange({ maxParticipants: text })}
+      />
       <fieldset className="choices">
         <legend>Lobby</legend>
         <label>
@@ -138,21 +126,12 @@ function LobbyFields({ draft: { lobby, roles, maxParticipants }, onChange }: Fie
         </label>
       </fieldset>
       {lobby && (
-        <fieldset className="choices">
-          <legend>
-            Roles that do not wait{roles === undefined ? ': hosts and moderators, unless you choose' : ''}
-          </legend>
-          {ROLES.map((role) => (
-            <label key={role}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(role)}
-                onChange={() => onChange({ roles: toggle(role) })}
-              />
-              {role}
-            </label>
-          ))}
-        </fieldset>
+        <Boxes
+          legend={`Roles that do not wait${roles === undefined ? ': hosts and moderators, unless you choose' : ''}`}
+          choices={ROLES}
+          chosen={roles ?? []}
+          onChange={(chosen) => onChange({ roles: chosen })}
+        />
       )}
     </>
   );
@@ -179,33 +158,40 @@ export function describeStarts(settings: PlanSettings) {
 /** How it is recorded and transcribed is asked once it is. */
 function StartFields({ draft, onChange }: FieldsProps) {
   const { record, transcribe, layout, preset, flags } = draft;
-  const toggle = (flag: Flag): readonly Flag[] =>
-    flags.includes(flag) ? flags.filter((other) => other !== flag) : [...flags, flag];
-  const onToggle = (flag: Flag): void => onChange({ flags: toggle(flag) });
+  const listFlags = (words: FlagWords) => (
+    <Boxes
+      choices={FLAGS.filter((flag) => flag in words)}
+      chosen={flags}
+      words={(flag) => words[flag]}
+      onChange={(chosen) => onChange({ flags: chosen })}
+    />
+  );
   return (
     <>
       <TriggerField name="Record" value={record} onChange={(at) => onChange({ record: at })} />
       {record !== '' && (
         <>
           <div className="fields">
-            <ChoiceField
-              name="Arrangement"
-              value={layout}
-              choices={RECORDING_LAYOUTS}
+            <SelectField
+              label="Arrangement"
+              choices={['', ...RECORDING_LAYOUTS]}
+              words={orDefault}
+              chosen={layout}
               onChange={(chosen) => onChange({ layout: chosen })}
             />
-            <ChoiceField
-              name="Size"
-              value={preset}
-              choices={RECORDING_PRESETS}
+            <SelectField
+              label="Size"
+              choices={['', ...RECORDING_PRESETS]}
+              words={orDefault}
+              chosen={preset}
               onChange={(chosen) => onChange({ preset: chosen })}
             />
           </div>
-          <FlagFields words={RECORD_FLAGS} flags={flags} onToggle={onToggle} />
+          {listFlags(RECORD_FLAGS)}
         </>
       )}
       <TriggerField name="Transcribe" value={transcribe} onChange={(at) => onChange({ transcribe: at })} />
-      {transcribe !== '' && <FlagFields words={TRANSCRIBE_FLAGS} flags={flags} onToggle={onToggle} />}
+      {transcribe !== '' && listFlags(TRANSCRIBE_FLAGS)}
     </>
   );
 }
@@ -218,90 +204,44 @@ type TriggerProps = {
 
 function TriggerField({ name, value, onChange }: TriggerProps) {
   return (
-    <label className="field">
-      {name}
-      <select
-        value={value}
-        onChange={({ target }) => onChange(PLAN_TRIGGERS.find((each) => each === target.value) ?? '')}
-      >
-        <option value="">not by itself</option>
-        {PLAN_TRIGGERS.map((trigger) => (
-          <option key={trigger} value={trigger}>
-            {TRIGGER_WORDS[trigger]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <SelectField<PlanTrigger | ''>
+      label={name}
+      choices={['', ...PLAN_TRIGGERS]}
+      words={(trigger) => (trigger === '' ? 'not by itself' : TRIGGER_WORDS[trigger])}
+      chosen={value}
+      onChange={onChange}
+    />
   );
 }
 
-type ChoiceProps = {
-  readonly name: string;
-  readonly value: string;
-  readonly choices: readonly string[];
-  readonly onChange: (chosen: string) => void;
-};
-
-function ChoiceField({ name, value, choices, onChange }: ChoiceProps) {
-  return (
-    <label className="field">
-      {name}
-      <select value={value} onChange={({ target }) => onChange(target.value)}>
-        <option value="">as the service</option>
-        {choices.map((choice) => (
-          <option key={choice}>{choice}</option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-type FlagProps = {
-  readonly words: FlagWords;
-  readonly flags: readonly Flag[];
-  readonly onToggle: (flag: Flag) => void;
-};
-
-function FlagFields({ words, flags, onToggle }: FlagProps) {
-  return (
-    <div className="choices">
-      {FLAGS.filter((flag) => flag in words).map((flag) => (
-        <label key={flag}>
-          <input type="checkbox" checked={flags.includes(flag)} onChange={() => onToggle(flag)} />
-          {words[flag]}
-        </label>
-      ))}
-    </div>
-  );
+function orDefault(choice: string): string {
+  return choice === '' ? 'as the service' : choice;
 }
 
 function TextFields({ draft, onChange }: FieldsProps) {
   return (
     <>
       <div className="fields">
-        <label className="field">
-          Language of transcriptions
-          <input
-            value={draft.language}
-            placeholder="it-IT, or auto"
-            onChange={({ target }) => onChange({ language: target.value })}
-          />
-        </label>
-        <label className="field">
-          Names and terms, with commas between
-          <input value={draft.vocabulary} onChange={({ target }) => onChange({ vocabulary: target.value })} />
-        </label>
-      </div>
-      <label className="field">
-        Metadata
-        <textarea
-          className="mono"
-          rows={2}
-          spellCheck={false}
-          value={draft.metadata}
-          onChange={({ target }) => onChange({ metadata: target.value })}
+        <TextField
+          label="Language of transcriptions"
+          value={draft.language}
+          placeholder="it-IT, or auto"
+          onChange={(language) => onChange({ language })}
         />
-      </label>
+        <TextField
+          label="Names and terms, with commas between"
+          value={draft.vocabulary}
+          onChange={(vocabulary) => onChange({ vocabulary })}
+        />
+      </div>
+      <LongField
+        label="Metadata"
+        className="mono"
+        rows={2}
+        spellCheck={false}
+        value={draft.metadata}
+        onChange={(metadata) => onChange({ metadata })}
+      />
     </>
   );
 }

@@ -6,6 +6,7 @@ import { isObject, parseJson } from '../../../contract/unknown-value.ts';
 import { client } from '../api/client.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
+import { LongField, SelectField, TextField } from '../parts/fields.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty } from '../parts/view.tsx';
 import { MuteAllButton, SendButton } from './room-buttons.tsx';
@@ -187,29 +188,22 @@ type FieldsProps = { readonly draft: Draft; readonly change: (changed: Partial<D
 function EditFields({ draft: { name, role, metadata }, change }: FieldsProps) {
   return (
     <>
-      <label className="field">
-        Name
-        <input value={name} maxLength={256} onChange={({ target }) => change({ name: target.value })} />
-      </label>
-      <label className="field">
-        Role
-        <select value={role} onChange={({ target }) => change({ role: target.value })}>
-          {role === '' && <option value="">None</option>}
-          {ROLES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </label>
-      <label className="field">
-        Metadata, a JSON object
-        <textarea
-          className="mono"
-          rows={3}
-          value={metadata}
-          spellCheck={false}
-          onChange={({ target }) => change({ metadata: target.value })}
-        />
-      </label>
+      <TextField label="Name" value={name} maxLength={256} onChange={(text) => change({ name: text })} />
+      <SelectField
+        label="Role"
+        choices={role === '' ? ['', ...ROLES] : ROLES}
+        words={(one) => one || 'None'}
+        chosen={role}
+        onChange={(one) => change({ role: one })}
+      />
+      <LongField
+        label="Metadata, a JSON object"
+        className="mono"
+        rows={3}
+        value={metadata}
+        spellCheck={false}
+        onChange={(text) => change({ metadata: text })}
+      />
     </>
   );
 }
@@ -267,25 +261,6 @@ const CHOICES: readonly Choice[] = [
   { name: 'Never', block: 'forever', option: 'forever' },
 ];
 
-type ReturnProps = { readonly value: Choice; readonly onChange: (choice: Choice) => void };
-
-/** Selects when the participant may come back. */
-function ReturnSelect({ value, onChange }: ReturnProps) {
-  return (
-    <label className="field">
-      They may come back
-      <select
-        value={value.name}
-        onChange={({ target }) => onChange(CHOICES.find((one) => one.name === target.value) ?? AT_ONCE)}
-      >
-        {CHOICES.map((one) => (
-          <option key={one.name}>{one.name}</option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 type RemoveProps = { readonly room: string; readonly participant: Participant };
 
 /** Disconnects a participant, and optionally blocks the identity. */
@@ -307,7 +282,15 @@ function RemoveButton({ room, participant }: RemoveProps) {
               ...['participants', 'remove', room, identity],
               ...(option === undefined ? [] : ['--block', option]),
             ),
-          fields: (choice, change) => <ReturnSelect value={choice} onChange={change} />,
+          fields: (choice, change) => (
+            <SelectField
+              label="They may come back"
+              choices={CHOICES}
+              words={(one) => one.name}
+              chosen={choice}
+              onChange={change}
+            />
+          ),
           run: ({ block }) => client.participants.remove(room, identity, { block }),
         }),
       })}

@@ -5,6 +5,7 @@ import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
+import { LongField, SelectField, TextField } from '../parts/fields.tsx';
 
 /* The actions on a room and on all of its participants. */
 
@@ -27,17 +28,13 @@ export function MuteAllButton({ room }: { readonly room: string }) {
           writeCommand: ({ source }) =>
             writeCommand('rooms', 'mute', room, ...(source === undefined ? [] : ['--source', source])),
           fields: (what, change) => (
-            <label className="field">
-              What
-              <select
-                value={what.name}
-                onChange={({ target }) => change(WHAT.find(({ name }) => name === target.value) ?? WHAT[0])}
-              >
-                {WHAT.map(({ name }) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            </label>
+            <SelectField
+              label="What"
+              choices={WHAT}
+              words={({ name }) => name}
+              chosen={what}
+              onChange={change}
+            />
           ),
           run: async ({ source }) => {
             const { muted } = await client.rooms.mute(
@@ -54,33 +51,6 @@ export function MuteAllButton({ room }: { readonly room: string }) {
   );
 }
 
-const NOTHING = { data: '', topic: '' };
-
-type MessageProps = {
-  readonly typed: typeof NOTHING;
-  readonly onChange: (changed: Partial<typeof NOTHING>) => void;
-};
-
-function MessageFields({ typed: { data, topic }, onChange }: MessageProps) {
-  return (
-    <>
-      <label className="field">
-        Text
-        <textarea
-          rows={3}
-          required
-          value={data}
-          onChange={({ target }) => onChange({ data: target.value })}
-        />
-      </label>
-      <label className="field">
-        Topic, by which clients tell messages apart
-        <input value={topic} onChange={({ target }) => onChange({ topic: target.value })} />
-      </label>
-    </>
-  );
-}
-
 export function SendButton({ room }: { readonly room: string }) {
   return (
     <ChangeButton
@@ -89,10 +59,25 @@ export function SendButton({ room }: { readonly room: string }) {
         consequence: 'Their clients get it in dataReceived.',
         verb: 'Send',
         ...askForDraft({
-          initial: NOTHING,
+          initial: { data: '', topic: '' },
           writeCommand: ({ data, topic }) =>
             writeCommand('rooms', 'send', room, data, ...(topic === '' ? [] : ['--topic', topic])),
-          fields: (typed, change) => <MessageFields typed={typed} onChange={change} />,
+          fields: ({ data, topic }, change) => (
+            <>
+              <LongField
+                label="Text"
+                rows={3}
+                required
+                value={data}
+                onChange={(text) => change({ data: text })}
+              />
+              <TextField
+                label="Topic, by which clients tell messages apart"
+                value={topic}
+                onChange={(text) => change({ topic: text })}
+              />
+            </>
+          ),
           run: async ({ data, topic }) => {
             const { sentTo } = await client.rooms.send(room, { data, ...(topic === '' ? {} : { topic }) });
             return (
@@ -122,16 +107,14 @@ export function MetadataButton({ room: { name, metadata } }: { readonly room: Ro
           initial: { metadata },
           writeCommand: (draft) => writeCommand('rooms', 'update', name, '--metadata', draft.metadata),
           fields: (draft, change) => (
-            <label className="field">
-              Metadata
-              <textarea
-                className="mono"
-                rows={4}
-                value={draft.metadata}
-                spellCheck={false}
-                onChange={({ target }) => change({ metadata: target.value })}
-              />
-            </label>
+            <LongField
+              label="Metadata"
+              className="mono"
+              rows={4}
+              value={draft.metadata}
+              spellCheck={false}
+              onChange={(metadata) => change({ metadata })}
+            />
           ),
           run: (draft) => client.rooms.update(name, draft),
         }),
@@ -186,7 +169,15 @@ export function CloseButton({ room, participants, isRecorded }: CloseProps) {
         ...askForDraft<Reopening>({
           initial: REOPENINGS[0],
           writeCommand: ({ options }) => writeCommand('rooms', 'delete', room.name, ...options),
-          fields: (chosen, change) => <ReopeningField chosen={chosen} onChange={change} />,
+          fields: (chosen, change) => (
+            <SelectField
+              label="Then"
+              choices={REOPENINGS}
+              words={({ text }) => text}
+              chosen={chosen}
+              onChange={change}
+            />
+          ),
           run: async ({ forMs, reopen }) => {
             const until = forMs === undefined ? undefined : new Date(Date.now() + forMs).toISOString();
             await client.rooms.delete(room.name, { reopen, until });
@@ -197,29 +188,5 @@ export function CloseButton({ room, participants, isRecorded }: CloseProps) {
     >
       <DoorClosed aria-hidden /> Close
     </ChangeButton>
-  );
-}
-
-type ReopeningProps = {
-  readonly chosen: Reopening;
-  readonly onChange: (reopening: Reopening) => void;
-};
-
-/** Asks when the room may be entered again. */
-function ReopeningField({ chosen, onChange }: ReopeningProps) {
-  return (
-    <label className="field">
-      Then
-      <select
-        value={chosen.text}
-        onChange={({ target }) =>
-          onChange(REOPENINGS.find(({ text }) => text === target.value) ?? REOPENINGS[0])
-        }
-      >
-        {REOPENINGS.map(({ text }) => (
-          <option key={text}>{text}</option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -8,6 +8,7 @@ import { KEYS, type LiveFacts } from '../api/query-keys.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { writeCommand } from '../parts/command-line.tsx';
 import { CellLink, DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { SearchFilter } from '../parts/find-and-save.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
@@ -135,16 +136,14 @@ function CreateRoom() {
             ),
           fields: (draft, change) => (
             <>
-              <label className="field">
-                Name
-                <input
-                  value={draft.name}
-                  required
-                  maxLength={256}
-                  placeholder="demo"
-                  onChange={({ target }) => change({ name: target.value })}
-                />
-              </label>
+              <TextField
+                label="Name"
+                value={draft.name}
+                required
+                maxLength={256}
+                placeholder="demo"
+                onChange={(name) => change({ name })}
+              />
               <SettingsFields draft={draft} onChange={change} />
             </>
           ),

@@ -5,6 +5,7 @@ import type { Webhook, WebhookWarning } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { askForDraft, ChangeButton } from '../parts/changes.tsx';
 import { Secret, writeCommand } from '../parts/command-line.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { Status } from '../parts/status.tsx';
 import { type Draft, hasEvent, toDraft, toggleEvent, toUpdate, writeUpdateOptions } from './webhook-draft.ts';
 
@@ -75,15 +76,13 @@ type FieldsProps = { readonly draft: Draft; readonly onChange: (changed: Partial
 function WebhookFields({ draft: { url, events, ordering }, onChange: change }: FieldsProps) {
   return (
     <>
-      <label className="field">
-        URL
-        <input
-          value={url}
-          required
-          placeholder="https://example.org/hooks/rtc"
-          onChange={(event) => change({ url: event.target.value })}
-        />
-      </label>
+      <TextField
+        label="URL"
+        value={url}
+        required
+        placeholder="https://example.org/hooks/rtc"
+        onChange={(text) => change({ url: text })}
+      />
       <EventChoices chosen={events} onToggle={(type) => change({ events: toggleEvent(events, type) })} />
       <fieldset className="choices">
         <legend>Order</legend>
