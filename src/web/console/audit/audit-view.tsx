@@ -8,7 +8,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { CellButton, type TableColumn } from '../parts/data-table.tsx';
 import { type Cells, ChoiceFilter, FindAndSave, SearchFilter, useRowsWith } from '../parts/find-and-save.tsx';
-import { Panel, Rows } from '../parts/list-view.tsx';
+import { Details, Panel, Rows } from '../parts/list-view.tsx';
 import { RequestLink } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
@@ -177,31 +177,20 @@ export function AuditPanel({ entry, onClose }: Props) {
   const { method, path, ids, keyId, address, requestId, occurredAt } = entry;
   return (
     <Panel title={`${method} ${path}`} label={`Request ${method} ${path}`} onClose={onClose}>
-      <dl className="details">
-        <dt>Result</dt>
-        <dd>
-          <AuditStatus entry={entry} />
-        </dd>
-        {Object.entries(ids).map(([name, id]) => (
-          <Detail key={name} name={name} id={id} />
-        ))}
-        <dt>Time</dt>
-        <dd>
-          <Clock at={occurredAt} />
-        </dd>
-        <dt>Key</dt>
-        <dd>
-          <Link href={`/audit?key=${encodeURIComponent(keyId)}`}>
-            <code>{keyId}</code>
-          </Link>
-        </dd>
-        <dt>From</dt>
-        <dd>{address ?? 'not known'}</dd>
-        <dt>Request id</dt>
-        <dd>
-          <RequestLink id={requestId} />
-        </dd>
-      </dl>
+      <Details
+        rows={{
+          Result: <AuditStatus entry={entry} />,
+          ...Object.fromEntries(Object.entries(ids).map(describeId)),
+          Time: <Clock at={occurredAt} />,
+          Key: (
+            <Link href={`/audit?key=${encodeURIComponent(keyId)}`}>
+              <code>{keyId}</code>
+            </Link>
+          ),
+          From: address ?? 'not known',
+          'Request id': <RequestLink id={requestId} />,
+        }}
+      />
       <div className="actions">
         <WhatHappened kind="request" id={requestId} />
       </div>
@@ -220,20 +209,11 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
 };
 
 /** An id in the request, with a link if a view shows its object. */
-function Detail({ name, id }: { readonly name: string; readonly id: string }) {
+function describeId([name, id]: readonly [name: string, id: string]) {
   const subject = SUBJECTS[name];
-  return (
-    <>
-      <dt>{subject?.title ?? name}</dt>
-      <dd>
-        {subject === undefined ? (
-          <code>{id}</code>
-        ) : (
-          <Link href={`${subject.view}${encodeURIComponent(id)}`}>{id}</Link>
-        )}
-      </dd>
-    </>
-  );
+  if (subject === undefined) return [name, <code key={name}>{id}</code>] as const;
+  const link = <Link href={`${subject.view}${encodeURIComponent(id)}`}>{id}</Link>;
+  return [subject.title, link] as const;
 }
 
 const TONES: Readonly<Record<AuditResult, Tone>> = { done: 'good', refused: 'warning', failed: 'bad' };

@@ -15,7 +15,7 @@ import {
 import { CommandLine, CopyWords, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
-import { View } from '../parts/view.tsx';
+import { FactList, View } from '../parts/view.tsx';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';
 import { MakeCard, PlaceSearch } from './make-card.tsx';
 import { LANG_OPTION, READER_LANGUAGE, say } from './reader-language.ts';
@@ -240,44 +240,36 @@ function DecodedFacts({ decoded }: { readonly decoded: DecodedCode }) {
   const { birthplace, birthDate, sex, omocodia, otherBirthDate } = decoded;
   const today = birthplace.today ?? birthplace.successor;
   return (
-    <dl className="facts">
-      <div>
-        <dt>{say('Letters of the names')}</dt>
-        <dd>
+    <FactList
+      rows={{
+        [say('Letters of the names')]: (
           <code>
             {decoded.surname} {decoded.givenName}
           </code>
-        </dd>
-      </div>
-      <div>
-        <dt>{say('Birth date')}</dt>
-        <dd>
-          {birthDate}
-          {otherBirthDate !== null && <span className="faint">{` ${say('or')} ${otherBirthDate}`}</span>}
-        </dd>
-      </div>
-      <div>
-        <dt>{say('Sex')}</dt>
-        <dd>{say(sex === 'F' ? 'Female' : 'Male')}</dd>
-      </div>
-      <div>
-        <dt>{say('Birthplace')}</dt>
-        <dd>
-          {birthplace.name} ({birthplace.province})
-          {today !== null && today.name !== birthplace.name && (
-            <span className="faint">{` ${say('today')} ${today.name}`}</span>
-          )}
-        </dd>
-      </div>
-      {omocodia.level > 0 && (
-        <div>
-          <dt>Omocodia</dt>
-          <dd>
-            {say('Level')} {omocodia.level}, {say('from')} <code>{decoded.baseCode}</code>
-          </dd>
-        </div>
-      )}
-    </dl>
+        ),
+        [say('Birth date')]: (
+          <>
+            {birthDate}
+            {otherBirthDate !== null && <span className="faint">{` ${say('or')} ${otherBirthDate}`}</span>}
+          </>
+        ),
+        [say('Sex')]: say(sex === 'F' ? 'Female' : 'Male'),
+        [say('Birthplace')]: (
+          <>
+            {birthplace.name} ({birthplace.province})
+            {today !== null && today.name !== birthplace.name && (
+              <span className="faint">{` ${say('today')} ${today.name}`}</span>
+            )}
+          </>
+        ),
+        Omocodia:
+          omocodia.level > 0 ? (
+            <>
+              {say('Level')} {omocodia.level}, {say('from')} <code>{decoded.baseCode}</code>
+            </>
+          ) : undefined,
+      }}
+    />
   );
 }
 

@@ -9,7 +9,7 @@ import { KEYS } from '../api/query-keys.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
 import { DAY_MS, findBegin, PERIODS, PeriodSelect, usePeriod } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
+import { FactList, View } from '../parts/view.tsx';
 import { countParticipants, useRecordedRooms } from '../rooms/room-facts.ts';
 import { useConsole } from '../shell/console-state.tsx';
 import { DeliveryBars, statsQuery, sumPeriods } from '../webhooks/webhook-health.tsx';
@@ -122,34 +122,29 @@ function NowFigures({ rooms, usage }: NowProps) {
   const today = new Date().toISOString().slice(0, 10);
   const line = usage?.usage.find(({ group }) => group === today);
   return (
-    <dl className="figures">
-      <Figure name="People now" href="/rooms" value={people} />
-      <Figure name="Open rooms" href="/rooms" value={rooms?.length} />
-      <Figure
-        name="Recorded rooms"
-        href="/recordings?status=recording"
-        value={rooms?.filter(({ name }) => recorded.has(name)).length}
-      />
-      <Figure
-        name="Participant minutes today (UTC)"
-        href="/usage"
-        value={usage === undefined ? undefined : Math.round(line?.participantMinutes ?? 0)}
-      />
-    </dl>
+    <FactList
+      className="figures"
+      rows={{
+        'People now': <Figure href="/rooms" value={people} />,
+        'Open rooms': <Figure href="/rooms" value={rooms?.length} />,
+        'Recorded rooms': (
+          <Figure
+            href="/recordings?status=recording"
+            value={rooms?.filter(({ name }) => recorded.has(name)).length}
+          />
+        ),
+        'Participant minutes today (UTC)': (
+          <Figure href="/usage" value={usage && Math.round(line?.participantMinutes ?? 0)} />
+        ),
+      }}
+    />
   );
 }
 
-type FigureProps = { readonly name: string; readonly href: string; readonly value: number | undefined };
+type FigureProps = { readonly href: string; readonly value: number | undefined };
 
-function Figure({ name, href, value }: FigureProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <Link href={href}>{value?.toLocaleString() ?? '…'}</Link>
-      </dd>
-    </div>
-  );
+function Figure({ href, value }: FigureProps) {
+  return <Link href={href}>{value?.toLocaleString() ?? '…'}</Link>;
 }
 
 /** The space of the plot is kept while it is being read, so that nothing below moves. */

@@ -65,6 +65,23 @@ export function EmptyView({ title, children }: EmptyProps) {
   );
 }
 
+type FactsProps = { readonly rows: Readonly<Record<string, ReactNode>>; readonly className?: string };
+
+/** Facts by their names, in a grid; what is undefined is left out. */
+export function FactList({ rows, className = 'facts' }: FactsProps) {
+  const known = Object.entries(rows).filter(([, value]) => value !== undefined);
+  return (
+    <dl className={className}>
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /**
  * Stands for content to come. Its lines stay invisible for a moment (`.skeleton` in parts.css), so that a fast answer does not
  * flicker. After five seconds it says what it waits for.

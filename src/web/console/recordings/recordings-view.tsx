@@ -18,7 +18,7 @@ import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { Empty, FactList, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { Transcript } from '../transcriptions/transcript.tsx';
 import { describeBytes, filePath, RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
@@ -210,28 +210,18 @@ function Playback({ recording, transcription }: PlaybackProps) {
 function RecordingFacts({ recording }: { readonly recording: Recording }) {
   const { startedAt, durationMs, sizeBytes, file } = recording;
   return (
-    <dl className="facts">
-      <div>
-        <dt>Started</dt>
-        <dd>
-          <Clock at={startedAt} />
-        </dd>
-      </div>
-      <div>
-        <dt>Duration</dt>
-        <dd>{durationMs === null ? '—' : describePosition(durationMs / 1000)}</dd>
-      </div>
-      <div>
-        <dt>Size</dt>
-        <dd>{sizeBytes === null ? '—' : describeBytes(sizeBytes)}</dd>
-      </div>
-      <div>
-        <dt>File</dt>
-        <dd title={file?.path}>
-          {file === null ? '—' : file.bucket === null ? file.path : `${file.bucket}/${file.path}`}
-        </dd>
-      </div>
-    </dl>
+    <FactList
+      rows={{
+        Started: <Clock at={startedAt} />,
+        Duration: durationMs === null ? '—' : describePosition(durationMs / 1000),
+        Size: sizeBytes === null ? '—' : describeBytes(sizeBytes),
+        File: (
+          <span title={file?.path}>
+            {file === null ? '—' : file.bucket === null ? file.path : `${file.bucket}/${file.path}`}
+          </span>
+        ),
+      }}
+    />
   );
 }
 

@@ -12,7 +12,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, describeDuration } from '../parts/time.tsx';
 import { usePages } from '../parts/use-pages.ts';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { Empty, FactList, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { Outside } from './outside.tsx';
 import { Participants } from './participants.tsx';
@@ -111,53 +111,43 @@ type FactsProps = {
 };
 
 function RoomFacts({ room, isRecorded, transcription }: FactsProps) {
+  const { name, sid, metadata, maxParticipants, activeBroadcast, departureTimeout } = room;
   return (
-    <dl className="facts">
-      <Fact name="Opened">
-        <Ago at={createdAtMs(room)} />
-      </Fact>
-      <Fact name="Recording">{isRecorded ? <Status tone="active">On</Status> : 'Off'}</Fact>
-      <Fact name="Broadcast">
-        {room.activeBroadcast ? (
+    <FactList
+      rows={{
+        Opened: <Ago at={createdAtMs(room)} />,
+        Recording: isRecorded ? <Status tone="active">On</Status> : 'Off',
+        Broadcast: activeBroadcast ? (
           <>
             <Status tone="active">On</Status>{' '}
-            <Link href={`/broadcasts?room=${encodeURIComponent(room.name)}`}>See its URLs</Link>
+            <Link href={`/broadcasts?room=${encodeURIComponent(name)}`}>See its URLs</Link>
           </>
         ) : (
           'Off'
-        )}
-      </Fact>
-      <Fact name="Transcription">
-        {transcription?.status === 'active' ? <Status tone="active">On</Status> : 'Off'}{' '}
-        {transcription !== null && transcription !== undefined && (
-          <Link href={`/transcriptions/live/${encodeURIComponent(room.name)}`}>Read it</Link>
-        )}
-      </Fact>
-      <Fact name="Limit">
-        {room.maxParticipants === 0 ? 'No cap' : `${room.maxParticipants} participants`}
-      </Fact>
-      <Fact name="Closes when empty for">{describeDuration(room.departureTimeout * 1000)}</Fact>
-      <Fact name="Session">
-        <Link href={`/sessions/${room.sid}`}>
-          <code>{room.sid}</code>
-        </Link>
-      </Fact>
-      <Fact name="Metadata">
-        <span className="fact-line">
-          {room.metadata === '' ? 'None' : <code>{room.metadata}</code>}
-          <MetadataButton room={room} />
-        </span>
-      </Fact>
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+        ),
+        Transcription: (
+          <>
+            {transcription?.status === 'active' ? <Status tone="active">On</Status> : 'Off'}{' '}
+            {transcription !== null && transcription !== undefined && (
+              <Link href={`/transcriptions/live/${encodeURIComponent(name)}`}>Read it</Link>
+            )}
+          </>
+        ),
+        Limit: maxParticipants === 0 ? 'No cap' : `${maxParticipants} participants`,
+        'Closes when empty for': describeDuration(departureTimeout * 1000),
+        Session: (
+          <Link href={`/sessions/${sid}`}>
+            <code>{sid}</code>
+          </Link>
+        ),
+        Metadata: (
+          <span className="fact-line">
+            {metadata === '' ? 'None' : <code>{metadata}</code>}
+            <MetadataButton room={room} />
+          </span>
+        ),
+      }}
+    />
   );
 }
 

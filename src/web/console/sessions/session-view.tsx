@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { CSSProperties, ReactNode } from 'react';
+import type { CSSProperties } from 'react';
 import { Link } from 'wouter';
 import type { Recording } from '../../../contract/recordings.ts';
 import type { SessionDetail, SessionTranscription } from '../../../contract/sessions.ts';
@@ -11,7 +11,7 @@ import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
 import { SessionStatus, Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { Empty, FactList, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
 import { describeBytes, RecordingStatus } from '../recordings/recording-status.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
@@ -53,41 +53,29 @@ export function SessionView({ id }: { readonly id: string }) {
 }
 
 function Figures({ session }: { readonly session: SessionDetail }) {
-  const { createdAt, startedAt, endedAt, durationMs } = session;
+  const { createdAt, startedAt, endedAt, durationMs, metadata, metadataBytes } = session;
   return (
-    <dl className="facts facts-of-session">
-      <Fact name="Opened">
-        <Clock at={createdAt} />
-      </Fact>
-      <Fact name="First participant">
-        <Clock at={startedAt} />
-      </Fact>
-      <Fact name="Ended">{endedAt === null ? 'It is open' : <Clock at={endedAt} />}</Fact>
-      <Fact name="Duration">{describePosition(durationMs / 1000)}</Fact>
-      <Fact name="People">{session.totalParticipants}</Fact>
-      <Fact name="Most at once">{session.peakParticipants}</Fact>
-      <Fact name="Participant minutes">{session.participantMinutes.toLocaleString()}</Fact>
-      {session.metadata !== null && session.metadata !== '' && (
-        <Fact name="Metadata">
-          <code>{session.metadata}</code>
-        </Fact>
-      )}
-      {session.metadataBytes !== undefined && (
-        <Fact name="Metadata">{describeBytes(session.metadataBytes)}, which are not kept</Fact>
-      )}
-      <Fact name="Session">
-        <code>{session.sessionId}</code>
-      </Fact>
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <FactList
+      className="facts facts-of-session"
+      rows={{
+        Opened: <Clock at={createdAt} />,
+        'First participant': <Clock at={startedAt} />,
+        Ended: endedAt === null ? 'It is open' : <Clock at={endedAt} />,
+        Duration: describePosition(durationMs / 1000),
+        People: session.totalParticipants,
+        'Most at once': session.peakParticipants,
+        'Participant minutes': session.participantMinutes.toLocaleString(),
+        Metadata:
+          metadataBytes === undefined ? (
+            metadata ? (
+              <code>{metadata}</code>
+            ) : undefined
+          ) : (
+            `${describeBytes(metadataBytes)}, which are not kept`
+          ),
+        Session: <code>{session.sessionId}</code>,
+      }}
+    />
   );
 }
 

@@ -14,7 +14,7 @@ import { DAY_MS, DayFilter } from '../parts/period.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
-import { Empty, Loading, View } from '../parts/view.tsx';
+import { Empty, FactList, Loading, View } from '../parts/view.tsx';
 import { describeBytes } from '../recordings/recording-status.tsx';
 
 const PAGE_SIZE = 1_000;
@@ -185,14 +185,12 @@ function SaveButton({ query }: { readonly query: Query }) {
 /** The sums of the period. */
 function Totals({ total }: { readonly total: Omit<UsageLine, 'group'> | undefined }) {
   return (
-    <dl className="figures">
-      {FIGURES.map(([name, words]) => (
-        <div key={name}>
-          <dt>{words}</dt>
-          <dd>{total === undefined ? '…' : writeFigure(name, total[name])}</dd>
-        </div>
-      ))}
-    </dl>
+    <FactList
+      className="figures"
+      rows={Object.fromEntries(
+        FIGURES.map(([name, words]) => [words, total === undefined ? '…' : writeFigure(name, total[name])]),
+      )}
+    />
   );
 }
 
