@@ -128,10 +128,7 @@ type Filter = {
 
 function listCommand({ roomId, keyId, requestId, result }: Filter): string {
   const options = { '--room': roomId, '--key': keyId, '--request': requestId, '--result': result };
-  const words = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, value],
-  );
-  return writeCommand('audit', 'list', ...words);
+  return writeCommand('audit', 'list', options);
 }
 
 const COLUMNS: readonly TableColumn<AuditEntry>[] = [

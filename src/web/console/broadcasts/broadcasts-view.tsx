@@ -27,7 +27,7 @@ export function Broadcasts() {
     <ListView
       title="Broadcasts"
       what="broadcasts"
-      command={writeCommand('broadcast', 'list', ...(room === undefined ? [] : ['--room', room]))}
+      command={writeCommand('broadcast', 'list', { '--room': room })}
       filters={<RoomFilter what="broadcasts" />}
       queryKey={[...KEYS.broadcasts(), room ?? '']}
       read={(cursor) => client.broadcasts.list({ roomId: room, limit: PAGE_SIZE, cursor })}

@@ -77,14 +77,7 @@ function useFilter({ room, type, period }: Typed): EventFilter {
 }
 
 function tailCommand({ room, type, period }: Typed): string {
-  return writeCommand(
-    'events',
-    'tail',
-    ...(room === '' ? [] : ['--room', room]),
-    ...(type === '' ? [] : ['--events', type]),
-    '--since',
-    period.option,
-  );
+  return writeCommand('events', 'tail', { '--room': room, '--events': type, '--since': period.option });
 }
 
 type FiltersProps = {

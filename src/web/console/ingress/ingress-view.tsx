@@ -171,7 +171,7 @@ export function CreateIngress({ room }: { readonly room: string }) {
         ...askForDraft<Draft>({
           initial: { type: 'rtmp', name: '' },
           writeCommand: ({ type, name }) =>
-            writeCommand('ingress', 'create', room, '--type', type, ...(name === '' ? [] : ['--name', name])),
+            writeCommand('ingress', 'create', room, { '--type': type, '--name': name }),
           fields: ({ type, name }, change) => (
             <>
               <SelectField

@@ -5,9 +5,17 @@ import { useConsole } from '../shell/console-state.tsx';
 
 const SHOWN_MS = 1_500;
 
+/** Values of options by their names; those that are empty or undefined are left out. */
+type Options = Readonly<Record<string, string | undefined>>;
+
 /** Joins a command, with its words quoted for a shell if necessary; undefined words are left out. */
-export function writeCommand(...words: readonly (string | undefined)[]): string {
-  return ['rtc', ...words.filter((word) => word !== undefined).map(shellQuote)].join(' ');
+export function writeCommand(...words: readonly (string | undefined | Options)[]): string {
+  const given = words.flatMap((word = {}) =>
+    typeof word === 'string'
+      ? [word]
+      : Object.entries(word).flatMap(([name, value]) => (value ? [name, value] : [])),
+  );
+  return ['rtc', ...given.map(shellQuote)].join(' ');
 }
 
 type Props = {

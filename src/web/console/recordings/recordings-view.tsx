@@ -46,12 +46,7 @@ export function Recordings() {
     <View
       title="Recordings"
       note={count}
-      command={writeCommand(
-        'recordings',
-        'list',
-        ...(roomId === undefined ? [] : ['--room', roomId]),
-        ...(status === undefined ? [] : ['--status', status]),
-      )}
+      command={writeCommand('recordings', 'list', { '--room': roomId, '--status': status })}
       isFilled
     >
       <div className="filters">

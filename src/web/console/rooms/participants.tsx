@@ -278,10 +278,7 @@ function RemoveButton({ room, participant }: RemoveProps) {
         ...askForDraft({
           initial: AT_ONCE,
           writeCommand: ({ option }) =>
-            writeCommand(
-              ...['participants', 'remove', room, identity],
-              ...(option === undefined ? [] : ['--block', option]),
-            ),
+            writeCommand('participants', 'remove', room, identity, { '--block': option }),
           fields: (choice, change) => (
             <SelectField
               label="They may come back"

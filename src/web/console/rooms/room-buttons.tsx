@@ -25,8 +25,7 @@ export function MuteAllButton({ room }: { readonly room: string }) {
         verb: 'Mute',
         ...askForDraft<What>({
           initial: WHAT[0],
-          writeCommand: ({ source }) =>
-            writeCommand('rooms', 'mute', room, ...(source === undefined ? [] : ['--source', source])),
+          writeCommand: ({ source }) => writeCommand('rooms', 'mute', room, { '--source': source }),
           fields: (what, change) => (
             <SelectField
               label="What"
@@ -60,8 +59,7 @@ export function SendButton({ room }: { readonly room: string }) {
         verb: 'Send',
         ...askForDraft({
           initial: { data: '', topic: '' },
-          writeCommand: ({ data, topic }) =>
-            writeCommand('rooms', 'send', room, data, ...(topic === '' ? [] : ['--topic', topic])),
+          writeCommand: ({ data, topic }) => writeCommand('rooms', 'send', room, data, { '--topic': topic }),
           fields: ({ data, topic }, change) => (
             <>
               <LongField

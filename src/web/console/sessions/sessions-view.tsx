@@ -108,10 +108,7 @@ function toInstant(day: string | undefined): string | undefined {
 
 function listCommand({ roomId, status, since, until }: Filter): string {
   const options = { '--room': roomId, '--status': status, '--since': since, '--until': until };
-  const words = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, value],
-  );
-  return writeCommand('sessions', 'list', ...words);
+  return writeCommand('sessions', 'list', options);
 }
 
 /** The command line writes the file, as `rtc sessions list --csv` does. */

@@ -34,7 +34,7 @@ export function Transcriptions() {
       note={pages.count === undefined || words !== '' ? undefined : `${pages.count} of recordings`}
       command={
         words === ''
-          ? writeCommand('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))
+          ? writeCommand('transcriptions', 'list', { '--status': status })
           : writeCommand('transcriptions', 'search', words)
       }
       actions={
@@ -83,12 +83,11 @@ export function LiveTranscriptions() {
     read: (cursor) => client.transcription.list({ roomId, status, limit: PAGE_SIZE, cursor }),
     items: ({ transcriptions }) => transcriptions,
   });
-  const options = [...(roomId ? ['--room', roomId] : []), ...(status ? ['--status', status] : [])];
   return (
     <View
       title="Live transcriptions"
       note={pages.count}
-      command={writeCommand('transcription', 'list', ...options)}
+      command={writeCommand('transcription', 'list', { '--room': roomId, '--status': status })}
       actions={
         <Link className="button" href="/transcriptions">
           Of recordings

@@ -109,10 +109,7 @@ function useFilter() {
 
 function listCommand({ from, to, by, roomId, prefix }: Query): string {
   const options = { '--from': from, '--to': to, '--by': by, '--room': roomId, '--prefix': prefix };
-  const words = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, value],
-  );
-  return writeCommand('usage', ...words);
+  return writeCommand('usage', options);
 }
 
 const BY_WORDS: Readonly<Record<UsageGroup, string>> = {
