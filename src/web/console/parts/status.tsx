@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { SessionStatus as StatusValue } from '../../../contract/choices.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
+import type { SessionTranscription } from '../../../contract/sessions.ts';
 import type { PostTranscription } from '../../../contract/transcription.ts';
 import type { Check } from '../api/console-calls.ts';
 
@@ -28,20 +29,23 @@ export function SessionStatus({ status }: { readonly status: StatusValue }) {
   return <Status tone={status === 'open' ? 'good' : 'neutral'}>{status}</Status>;
 }
 
-const TRANSCRIPTION_TONES: Readonly<Record<PostTranscription['status'], Tone>> = {
+const TRANSCRIPTION_TONES: Readonly<Record<SessionTranscription['status'], Tone>> = {
+  active: 'active',
+  stopped: 'neutral',
   queued: 'neutral',
   processing: 'warning',
   completed: 'good',
   failed: 'bad',
 };
 
-type TranscriptionProps = Pick<PostTranscription, 'status' | 'progress'>;
+type TranscriptionProps = { readonly status: SessionTranscription['status']; readonly progress?: number };
 
+/** The state of a live transcription, or of one of a recording. */
 export function TranscriptionStatus({ status, progress }: TranscriptionProps) {
   return (
     <Status tone={TRANSCRIPTION_TONES[status]}>
       {status}
-      {status === 'processing' && ` ${Math.round(progress * 100)} %`}
+      {status === 'processing' && progress !== undefined && ` ${Math.round(progress * 100)} %`}
     </Status>
   );
 }

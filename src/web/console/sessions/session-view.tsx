@@ -9,7 +9,7 @@ import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { FileLink } from '../parts/file-link.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
-import { SessionStatus, Status, type Tone } from '../parts/status.tsx';
+import { SessionStatus, TranscriptionStatus } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { Empty, FactList, Loading, View } from '../parts/view.tsx';
 import { WhatHappened } from '../parts/what-happened.tsx';
@@ -173,15 +173,6 @@ function RecordingRow({ recording }: { readonly recording: Recording }) {
   );
 }
 
-const TONES: Readonly<Record<SessionTranscription['status'], Tone>> = {
-  active: 'active',
-  stopped: 'neutral',
-  queued: 'neutral',
-  processing: 'warning',
-  completed: 'good',
-  failed: 'bad',
-};
-
 type TranscriptionProps = { readonly room: string; readonly transcription: SessionTranscription };
 
 function TranscriptionRow({ room, transcription }: TranscriptionProps) {
@@ -196,7 +187,7 @@ function TranscriptionRow({ room, transcription }: TranscriptionProps) {
         <Link href={link}>{transcriptionId}</Link>
       </th>
       <td>
-        <Status tone={TONES[status]}>{status}</Status>
+        <TranscriptionStatus status={status} />
       </td>
       <td>
         <Clock at={startedAt} />

@@ -12,7 +12,7 @@ import { Rows } from '../parts/list-view.tsx';
 import { OpenRooms } from '../parts/open-rooms.tsx';
 import { describePosition } from '../parts/position.ts';
 import { Problem } from '../parts/problem.tsx';
-import { isUnderWay, Status, type Tone, TranscriptionStatus } from '../parts/status.tsx';
+import { isUnderWay, TranscriptionStatus } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { type Pages, useDebounced, usePages } from '../parts/use-pages.ts';
@@ -235,12 +235,6 @@ const RECORDING_COLUMNS: readonly TableColumn<PostTranscription>[] = [
   },
 ];
 
-const TONES: Readonly<Record<LiveSummary['status'], Tone>> = {
-  active: 'active',
-  stopped: 'neutral',
-  failed: 'bad',
-};
-
 const LIVE_COLUMNS: readonly TableColumn<LiveSummary>[] = [
   {
     heading: 'Room',
@@ -252,7 +246,7 @@ const LIVE_COLUMNS: readonly TableColumn<LiveSummary>[] = [
   {
     heading: 'State',
     width: 'minmax(6rem, 1fr)',
-    cell: ({ status }) => <Status tone={TONES[status]}>{status}</Status>,
+    cell: ({ status }) => <TranscriptionStatus status={status} />,
   },
   {
     heading: 'Started',
