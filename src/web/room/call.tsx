@@ -231,7 +231,7 @@ function Announcements() {
     return () => window.clearTimeout(timer);
   }, [text]);
   return (
-    <p className="unseen" aria-live="polite">
+    <p className="sr-only" aria-live="polite">
       {text}
     </p>
   );
@@ -300,7 +300,7 @@ export function CaptionStrip({ captions, languages }: ReceivedCaptions) {
   }, [captions.length]);
   const read = captions.filter((caption) => language === '' || caption.language === language).slice(-2);
   return (
-    <section className={wasShown ? `captions captions-${size}` : 'unseen'} aria-label="Captions">
+    <section className={wasShown ? `captions captions-${size}` : 'sr-only'} aria-label="Captions">
       <div className="lines" aria-live="polite">
         {read.map(({ segmentId, speaker, text, language: spoken, isFinal }) => (
           <p key={segmentId} lang={spoken} className={isFinal ? 'caption' : 'caption caption-interim'}>

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import '../shared.css';
 import './room.css';
 import { type Choices, forgetChoices, keepChoices, Lobby, readChoices } from './lobby.tsx';
 import {

@@ -107,7 +107,7 @@ function Person({ participant, onMute, onRemove }: PersonProps) {
       <span className="name" title={identity}>
         {name}
         {isLocal && <span className="faint"> (you)</span>}
-        {isSpeaking && <span className="unseen"> speaks</span>}
+        {isSpeaking && <span className="sr-only"> speaks</span>}
       </span>
       {readHand(participant) && <Hand size={16} aria-label="hand raised" className="hand" />}
       {!isMicrophoneEnabled && <MicOff size={16} aria-label="muted" className="faint" />}
