@@ -11,7 +11,7 @@ import { plural } from '../../contract/amounts.ts';
 import { CallConnection, type CallState } from './connection.ts';
 import { Controls } from './controls.tsx';
 import type { Choices } from './lobby.tsx';
-import { readHand, showName } from './people.tsx';
+import { readHand, SHOWN_EVENTS, showName } from './people.tsx';
 import type { Invitation } from './session.ts';
 import { SidePanel, useMessages, useSidePanel } from './side-panel.tsx';
 import { Stage } from './stage.tsx';
@@ -194,14 +194,7 @@ const ANNOUNCED_MS = 4_000;
 
 /** Tells who comes, goes, speaks and raises a hand, for people who do not see it. */
 function Announcements() {
-  const participants = useParticipants({
-    updateOnlyOn: [
-      RoomEvent.ParticipantConnected,
-      RoomEvent.ParticipantDisconnected,
-      RoomEvent.ActiveSpeakersChanged,
-      RoomEvent.ParticipantAttributesChanged,
-    ],
-  });
+  const participants = useParticipants({ updateOnlyOn: SHOWN_EVENTS });
   const known = useRef<ReadonlyMap<string, string>>(undefined);
   const raised = useRef<ReadonlySet<string>>(new Set());
   const speaker = useRef<string>(undefined);

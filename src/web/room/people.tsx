@@ -43,7 +43,7 @@ type Props = {
 
 /** The participants of the room with their roles. A host can mute and remove, a moderator can mute. */
 export function People({ invitation, onError }: Props) {
-  const participants = useParticipants({ updateOnlyOn: PEOPLE_EVENTS });
+  const participants = useParticipants({ updateOnlyOn: SHOWN_EVENTS });
   const run = (act: Promise<void>): void => {
     onError(undefined);
     act.catch((reason: unknown) => onError(describeFailure(reason)));
@@ -75,15 +75,20 @@ export function People({ invitation, onError }: Props) {
   );
 }
 
-const PEOPLE_EVENTS = [
+/** What changes the faces and the list of people. */
+export const SHOWN_EVENTS = [
   RoomEvent.ParticipantConnected,
   RoomEvent.ParticipantDisconnected,
+  RoomEvent.ParticipantPermissionsChanged,
   RoomEvent.ParticipantAttributesChanged,
   RoomEvent.ParticipantNameChanged,
-  RoomEvent.TrackMuted,
-  RoomEvent.TrackUnmuted,
+  RoomEvent.ConnectionStateChanged,
   RoomEvent.TrackPublished,
   RoomEvent.TrackUnpublished,
+  RoomEvent.TrackSubscribed,
+  RoomEvent.TrackUnsubscribed,
+  RoomEvent.TrackMuted,
+  RoomEvent.TrackUnmuted,
   RoomEvent.LocalTrackPublished,
   RoomEvent.LocalTrackUnpublished,
   RoomEvent.ActiveSpeakersChanged,

@@ -7,10 +7,10 @@ import {
   useTracks,
   VideoTrack,
 } from '@livekit/components-react';
-import { RoomEvent, Track } from 'livekit-client';
+import { Track } from 'livekit-client';
 import { EyeOff, Hand, MicOff, Pin, PinOff } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { initials, personColour, readHand, showName } from './people.tsx';
+import { initials, personColour, readHand, SHOWN_EVENTS, showName } from './people.tsx';
 import { type Reaction, useReactions } from './reactions.tsx';
 
 /** A phone shows so many faces, a larger window so many. The others are in the list of people. */
@@ -30,7 +30,7 @@ export function Stage() {
   const [isSelfHidden, setSelfHidden] = useState(false);
   const reactions = useReactions();
   const { localParticipant } = useLocalParticipant();
-  const tracks = useTracks(SEEN_SOURCES, { onlySubscribed: false, updateOnlyOn: STAGE_EVENTS });
+  const tracks = useTracks(SEEN_SOURCES, { onlySubscribed: false, updateOnlyOn: SHOWN_EVENTS });
   const seen = tracks.filter(
     ({ participant, source }) =>
       canBeSeen(participant) &&
@@ -75,24 +75,6 @@ export function Stage() {
 const SEEN_SOURCES = [
   { source: Track.Source.Camera, withPlaceholder: true },
   { source: Track.Source.ScreenShare, withPlaceholder: false },
-];
-
-const STAGE_EVENTS = [
-  RoomEvent.ParticipantConnected,
-  RoomEvent.ParticipantDisconnected,
-  RoomEvent.ParticipantPermissionsChanged,
-  RoomEvent.ParticipantAttributesChanged,
-  RoomEvent.ParticipantNameChanged,
-  RoomEvent.ConnectionStateChanged,
-  RoomEvent.TrackPublished,
-  RoomEvent.TrackUnpublished,
-  RoomEvent.TrackSubscribed,
-  RoomEvent.TrackUnsubscribed,
-  RoomEvent.TrackMuted,
-  RoomEvent.TrackUnmuted,
-  RoomEvent.LocalTrackPublished,
-  RoomEvent.LocalTrackUnpublished,
-  RoomEvent.ActiveSpeakersChanged,
 ];
 
 type Placed = TrackReferenceOrPlaceholder;
