@@ -64,7 +64,7 @@ export function Audit() {
 }
 
 /** The filters. They are in the address of the view, so that other views can link to them. */
-function useFilter(typed: (name: string) => string): Filter {
+function useFilter(typed: (name: string) => string) {
   return {
     roomId: useDebounced(typed('room').trim()) || undefined,
     keyId: useDebounced(typed('key').trim()) || undefined,
@@ -119,12 +119,7 @@ const NO_ENTRIES = {
   text: 'Every signed request that changes something, or was to, appears here.',
 };
 
-type Filter = {
-  readonly roomId: string | undefined;
-  readonly keyId: string | undefined;
-  readonly requestId: string | undefined;
-  readonly result: AuditResult | undefined;
-};
+type Filter = ReturnType<typeof useFilter>;
 
 function listCommand({ roomId, keyId, requestId, result }: Filter): string {
   const options = { '--room': roomId, '--key': keyId, '--request': requestId, '--result': result };

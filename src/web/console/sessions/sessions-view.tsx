@@ -1,5 +1,5 @@
 import { useLocation } from 'wouter';
-import { SESSION_STATUSES, type SessionStatus as Status } from '../../../contract/choices.ts';
+import { SESSION_STATUSES } from '../../../contract/choices.ts';
 import type { Session } from '../../../contract/sessions.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
@@ -18,13 +18,7 @@ import { View } from '../parts/view.tsx';
 
 const PAGE_SIZE = 100;
 
-type Filter = {
-  readonly roomId: string | undefined;
-  readonly status: Status | undefined;
-  /** A day as `2026-01-31` in UTC, like the option of the command. */
-  readonly since: string | undefined;
-  readonly until: string | undefined;
-};
+type Filter = ReturnType<typeof useFilter>;
 
 /** Rooms from their opening to their end, newest first. */
 export function Sessions() {
@@ -64,7 +58,8 @@ export function Sessions() {
   );
 }
 
-function useFilter(): Filter {
+/** The days are in UTC, like the options of the command. */
+function useFilter() {
   const { read } = useAddress();
   return {
     roomId: useDebounced(read('room').trim()) || undefined,

@@ -86,17 +86,11 @@ export function UsageView() {
   );
 }
 
-type Query = {
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  readonly by: UsageGroup;
-  readonly roomId: string | undefined;
-  readonly prefix: string | undefined;
-};
+type Query = ReturnType<typeof useFilter>['query'];
 
 function useFilter() {
   const { read } = useAddress();
-  const query: Query = {
+  const query = {
     from: read('from') || undefined,
     to: read('to') || undefined,
     by: USAGE_GROUPS.find((group) => group === read('by')) ?? 'day',
