@@ -202,6 +202,24 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
+  it('forgets what was typed into a dialog that was cancelled', async () => {
+    const { window, page } = await openView(browser, console);
+    await client.rooms.create({ name: 'drafts', metadata: 'lesson 1' });
+    await page.goto(readView(console, '/rooms/drafts'));
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Change the metadata' }).click();
+    await dialog.getByRole('textbox', { name: 'Metadata' }).fill('lesson 2');
+    await confirm(page, 'Cancel');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Change the metadata' }).click();
+    await page.getByText(`rtc rooms update drafts --metadata 'lesson 1'`).waitFor();
+    await confirm(page, 'Change');
+    await dialog.waitFor({ state: 'detached' });
+    expect((await client.rooms.get('drafts')).metadata).toBe('lesson 1');
+    await client.rooms.delete('drafts');
+    await window.close();
+  });
+
   it('creates a room, and explains why one cannot be recorded', async () => {
     const { window, page } = await openView(browser, console);
     await page.getByRole('button', { name: 'Create a room' }).click();
