@@ -53,13 +53,11 @@ function BlockDetails({
       />
       <div className="actions">
         <ChangeButton
-          change={() => ({
-            question: `Let ${identity} into ${roomId} again?`,
-            consequence: 'From now on this identity gets tokens for the room.',
-            verb: 'Lift the block',
-            command: writeCommand('blocks', 'remove', roomId, identity),
-            run: () => client.blocks.remove(roomId, identity),
-          })}
+          question={`Let ${identity} into ${roomId} again?`}
+          consequence="From now on this identity gets tokens for the room."
+          verb="Lift the block"
+          command={writeCommand('blocks', 'remove', roomId, identity)}
+          run={() => client.blocks.remove(roomId, identity)}
         >
           Lift the block
         </ChangeButton>

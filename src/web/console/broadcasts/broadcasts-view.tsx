@@ -120,14 +120,12 @@ function Receiver({ url: { urlId, url, state, since, error, retries }, room, isR
         <ChangeButton
           className="danger-quiet"
           label={`Remove ${url}`}
-          change={() => ({
-            question: `Send no longer to ${url}?`,
-            consequence: 'The other receivers go on.',
-            verb: 'Remove it',
-            isDestructive: true,
-            command: writeCommand('broadcast', 'update', room, '--remove', urlId),
-            run: () => client.broadcasts.change(room, { remove: [urlId] }),
-          })}
+          question={`Send no longer to ${url}?`}
+          consequence="The other receivers go on."
+          verb="Remove it"
+          isDestructive
+          command={writeCommand('broadcast', 'update', room, '--remove', urlId)}
+          run={() => client.broadcasts.change(room, { remove: [urlId] })}
         >
           Remove
         </ChangeButton>
@@ -139,26 +137,24 @@ function Receiver({ url: { urlId, url, state, since, error, retries }, room, isR
 function AddButton({ room }: { readonly room: string }) {
   return (
     <ChangeButton
-      change={() => ({
-        question: `Send ${room} to one more server`,
-        consequence: 'The URL with its stream key is a secret: it is not shown again.',
-        verb: 'Add',
-        ...askForDraft({
-          initial: { url: '' },
-          writeCommand: () => writeCommand('broadcast', 'update', room, '--url-stdin'),
-          fields: ({ url }, change) => (
-            <TextField
-              label="URL with the stream key"
-              type="password"
-              required
-              autoComplete="off"
-              placeholder="rtmps://live.example.org/app/stream-key"
-              value={url}
-              onChange={(text) => change({ url: text })}
-            />
-          ),
-          run: ({ url }) => client.broadcasts.change(room, { add: [url] }),
-        }),
+      question={`Send ${room} to one more server`}
+      consequence="The URL with its stream key is a secret: it is not shown again."
+      verb="Add"
+      {...askForDraft({
+        initial: { url: '' },
+        writeCommand: () => writeCommand('broadcast', 'update', room, '--url-stdin'),
+        fields: ({ url }, change) => (
+          <TextField
+            label="URL with the stream key"
+            type="password"
+            required
+            autoComplete="off"
+            placeholder="rtmps://live.example.org/app/stream-key"
+            value={url}
+            onChange={(text) => change({ url: text })}
+          />
+        ),
+        run: ({ url }) => client.broadcasts.change(room, { add: [url] }),
       })}
     >
       <Plus aria-hidden /> Add a URL
@@ -170,14 +166,12 @@ function StopButton({ room }: { readonly room: string }) {
   return (
     <ChangeButton
       className="danger-quiet"
-      change={() => ({
-        question: `Stop the broadcast of ${room}?`,
-        consequence: 'It ends for every receiver, and its HLS is complete.',
-        verb: 'Stop it',
-        isDestructive: true,
-        command: writeCommand('broadcast', 'stop', room),
-        run: () => client.broadcasts.stop(room),
-      })}
+      question={`Stop the broadcast of ${room}?`}
+      consequence="It ends for every receiver, and its HLS is complete."
+      verb="Stop it"
+      isDestructive
+      command={writeCommand('broadcast', 'stop', room)}
+      run={() => client.broadcasts.stop(room)}
     >
       <Square aria-hidden /> Stop
     </ChangeButton>
@@ -188,14 +182,12 @@ function DeleteButton({ broadcast: { broadcastId, roomId } }: { readonly broadca
   return (
     <ChangeButton
       className="danger-quiet"
-      change={() => ({
-        question: `Delete this broadcast of ${roomId}?`,
-        consequence: 'Its HLS and its record are lost.',
-        verb: 'Delete the broadcast',
-        isDestructive: true,
-        command: writeCommand('broadcast', 'delete', broadcastId),
-        run: () => client.broadcasts.delete(broadcastId),
-      })}
+      question={`Delete this broadcast of ${roomId}?`}
+      consequence="Its HLS and its record are lost."
+      verb="Delete the broadcast"
+      isDestructive
+      command={writeCommand('broadcast', 'delete', broadcastId)}
+      run={() => client.broadcasts.delete(broadcastId)}
     >
       <Trash2 aria-hidden /> Delete
     </ChangeButton>

@@ -53,15 +53,13 @@ type ProbeProps = { readonly onProbed: (checks: readonly Check[]) => void };
 function ProbeButton({ onProbed }: ProbeProps) {
   return (
     <ChangeButton
-      change={() => ({
-        question: 'Try webhooks, ingress and recording too?',
-        consequence: 'It makes rooms of its own for that, and takes up to 35 s.',
-        verb: 'Try them',
-        command: 'rtc doctor --probe',
-        run: async () => {
-          onProbed(await runChecks('probe'));
-        },
-      })}
+      question="Try webhooks, ingress and recording too?"
+      consequence="It makes rooms of its own for that, and takes up to 35 s."
+      verb="Try them"
+      command="rtc doctor --probe"
+      run={async () => {
+        onProbed(await runChecks('probe'));
+      }}
     >
       Try webhooks and recording
     </ChangeButton>

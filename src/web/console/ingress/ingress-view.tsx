@@ -119,14 +119,12 @@ function DeleteButton({ ingress: { ingressId, roomName } }: { readonly ingress: 
     <ChangeButton
       className="danger-quiet"
       label={`Delete ${ingressId}`}
-      change={() => ({
-        question: 'Delete this ingress?',
-        consequence: 'A stream that comes through it ends, and its key is no longer accepted.',
-        verb: 'Delete the ingress',
-        isDestructive: true,
-        command: writeCommand('ingress', 'delete', roomName, ingressId),
-        run: () => client.ingress.delete(roomName, ingressId),
-      })}
+      question="Delete this ingress?"
+      consequence="A stream that comes through it ends, and its key is no longer accepted."
+      verb="Delete the ingress"
+      isDestructive
+      command={writeCommand('ingress', 'delete', roomName, ingressId)}
+      run={() => client.ingress.delete(roomName, ingressId)}
     >
       <Trash2 aria-hidden /> Delete
     </ChangeButton>
@@ -164,35 +162,33 @@ export function CreateIngress({ room }: { readonly room: string }) {
   return (
     <ChangeButton
       className="primary"
-      change={() => ({
-        question: `Stream into ${room}`,
-        consequence: 'Whoever has the stream key can publish into the room.',
-        verb: 'Create',
-        ...askForDraft<Draft>({
-          initial: { type: 'rtmp', name: '' },
-          writeCommand: ({ type, name }) =>
-            writeCommand('ingress', 'create', room, { '--type': type, '--name': name }),
-          fields: ({ type, name }, change) => (
-            <>
-              <SelectField
-                label="Protocol"
-                choices={INGRESS_TYPES}
-                words={(known) => known.toUpperCase()}
-                chosen={type}
-                onChange={(known) => change({ type: known })}
-              />
-              <TextField
-                label="Name that others see"
-                value={name}
-                placeholder="Ingress Stream"
-                maxLength={256}
-                onChange={(text) => change({ name: text })}
-              />
-            </>
-          ),
-          run: ({ type, name }) =>
-            client.ingress.create(room, { type, ...(name === '' ? {} : { participantName: name }) }),
-        }),
+      question={`Stream into ${room}`}
+      consequence="Whoever has the stream key can publish into the room."
+      verb="Create"
+      {...askForDraft<Draft>({
+        initial: { type: 'rtmp', name: '' },
+        writeCommand: ({ type, name }) =>
+          writeCommand('ingress', 'create', room, { '--type': type, '--name': name }),
+        fields: ({ type, name }, change) => (
+          <>
+            <SelectField
+              label="Protocol"
+              choices={INGRESS_TYPES}
+              words={(known) => known.toUpperCase()}
+              chosen={type}
+              onChange={(known) => change({ type: known })}
+            />
+            <TextField
+              label="Name that others see"
+              value={name}
+              placeholder="Ingress Stream"
+              maxLength={256}
+              onChange={(text) => change({ name: text })}
+            />
+          </>
+        ),
+        run: ({ type, name }) =>
+          client.ingress.create(room, { type, ...(name === '' ? {} : { participantName: name }) }),
       })}
     >
       <Plus aria-hidden /> Create an ingress

@@ -104,14 +104,12 @@ function RevokeButton({ apiKey: { id, name, status } }: { readonly apiKey: Key }
     <ChangeButton
       className="danger-quiet"
       isDisabled={status === 'revoked'}
-      change={() => ({
-        question: `Revoke the key ${name}?`,
-        consequence: 'What signs with it is refused at once, on every instance. This cannot be undone.',
-        verb: 'Revoke the key',
-        isDestructive: true,
-        command: writeCommand('keys', 'revoke', id),
-        run: () => client.keys.revoke(id),
-      })}
+      question={`Revoke the key ${name}?`}
+      consequence="What signs with it is refused at once, on every instance. This cannot be undone."
+      verb="Revoke the key"
+      isDestructive
+      command={writeCommand('keys', 'revoke', id)}
+      run={() => client.keys.revoke(id)}
     >
       <ShieldOff aria-hidden /> Revoke
     </ChangeButton>
@@ -148,25 +146,23 @@ function CreateKey() {
     <ChangeButton
       className="primary"
       action="create"
-      change={() => ({
-        question: 'Create an API key',
-        verb: 'Create',
-        ...askForDraft({
-          initial: EMPTY,
-          writeCommand: toCommand,
-          fields: (draft, change) => <KeyFields draft={draft} onChange={change} />,
-          run: async (draft) => {
-            const { id, secret = '' } = await client.keys.create(toKey(draft));
-            return (
-              <>
-                <p>
-                  The key is <code>{id}</code>.
-                </p>
-                <Secret secret={secret} />
-              </>
-            );
-          },
-        }),
+      question="Create an API key"
+      verb="Create"
+      {...askForDraft({
+        initial: EMPTY,
+        writeCommand: toCommand,
+        fields: (draft, change) => <KeyFields draft={draft} onChange={change} />,
+        run: async (draft) => {
+          const { id, secret = '' } = await client.keys.create(toKey(draft));
+          return (
+            <>
+              <p>
+                The key is <code>{id}</code>.
+              </p>
+              <Secret secret={secret} />
+            </>
+          );
+        },
       })}
     >
       <Plus aria-hidden /> Create a key

@@ -136,8 +136,7 @@ function RunButton({ change, isRunning, isDisabled }: RunProps) {
   );
 }
 
-type ButtonProps = {
-  readonly change: () => Change;
+type ButtonProps = Change & {
   /** The value of `do` in the address that opens the dialog, so that it can be led to. */
   readonly action?: string;
   readonly label?: string;
@@ -147,14 +146,8 @@ type ButtonProps = {
 };
 
 /** A button that opens the dialog of a change; disabled in a read-only console. */
-export function ChangeButton({
-  change,
-  action,
-  label,
-  className,
-  isDisabled = false,
-  children,
-}: ButtonProps) {
+export function ChangeButton(props: ButtonProps) {
+  const { action, label, className, isDisabled = false, children, ...change } = props;
   const { isReadOnly } = useConsole().info;
   const ask = useAsk();
   const address = useAddress();
@@ -163,7 +156,7 @@ export function ChangeButton({
   useEffect(() => {
     if (!isLedTo) return;
     address.change({ do: undefined });
-    ask(change());
+    ask(change);
   }, [isLedTo]);
   return (
     <button
@@ -174,7 +167,7 @@ export function ChangeButton({
       disabled={isReadOnly || isDisabled}
       onClick={(event) => {
         event.stopPropagation();
-        ask(change());
+        ask(change);
       }}
     >
       {children}
@@ -214,6 +207,9 @@ function DraftFields<Draft extends object>(
 ) {
   const { initial, onDraft, writeCommand, fields } = props;
   const [draft, setDraft] = useState(initial);
+  // The dialog may be opened again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for a dialog
+  useEffect(() => onDraft(initial), []);
   const change = (changed: Partial<Draft>): void => {
     const next = { ...draft, ...changed };
     setDraft(next);

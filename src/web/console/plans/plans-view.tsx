@@ -83,14 +83,12 @@ function PlanDetails({ plan }: { readonly plan: Plan }) {
         <PlanButton plan={plan} />
         <ChangeButton
           className="danger-quiet"
-          change={() => ({
-            question: `Delete the plan ${planId}?`,
-            consequence: 'Rooms that are open stay open, and are no longer closed by it.',
-            verb: 'Delete the plan',
-            isDestructive: true,
-            command: writeCommand('plans', 'delete', planId),
-            run: () => client.plans.delete(planId),
-          })}
+          question={`Delete the plan ${planId}?`}
+          consequence="Rooms that are open stay open, and are no longer closed by it."
+          verb="Delete the plan"
+          isDestructive
+          command={writeCommand('plans', 'delete', planId)}
+          run={() => client.plans.delete(planId)}
         >
           <Trash2 aria-hidden /> Delete
         </ChangeButton>
@@ -188,22 +186,18 @@ export function PlanButton({ plan }: { readonly plan?: Plan }) {
   return (
     <ChangeButton
       {...(plan === undefined ? { className: 'primary', action: 'create' } : {})}
-      change={() => ({
-        question: plan === undefined ? 'Make a plan' : `Change the plan ${plan.planId}`,
-        consequence: 'Rooms that are open follow it at once.',
-        verb: plan === undefined ? 'Make it' : 'Save',
-        ...askForDraft({
-          initial: toDraft(plan),
-          writeCommand: (draft) => toCommand(draft, plan),
-          fields: (draft, change) => (
-            <PlanFields draft={draft} isNew={plan === undefined} onChange={change} />
-          ),
-          run: async (draft) => {
-            const { ignored } = await client.plans.put(draft.planId, toPlan(draft, plan));
-            if (ignored.length === 0) return undefined;
-            return <p>Rooms that are open now keep their {ignored.join(', ')}.</p>;
-          },
-        }),
+      question={plan === undefined ? 'Make a plan' : `Change the plan ${plan.planId}`}
+      consequence="Rooms that are open follow it at once."
+      verb={plan === undefined ? 'Make it' : 'Save'}
+      {...askForDraft({
+        initial: toDraft(plan),
+        writeCommand: (draft) => toCommand(draft, plan),
+        fields: (draft, change) => <PlanFields draft={draft} isNew={plan === undefined} onChange={change} />,
+        run: async (draft) => {
+          const { ignored } = await client.plans.put(draft.planId, toPlan(draft, plan));
+          if (ignored.length === 0) return undefined;
+          return <p>Rooms that are open now keep their {ignored.join(', ')}.</p>;
+        },
       })}
     >
       {plan === undefined ? <Plus aria-hidden /> : <Pencil aria-hidden />}

@@ -272,30 +272,26 @@ function RecordingActions({ recording, hasTranscript }: Props) {
       {file !== null && <FileLink path={`${filePath(recordingId)}?download`}>Download</FileLink>}
       <ChangeButton
         isDisabled={file === null || hasTranscript}
-        change={() => ({
-          question: 'Transcribe this recording?',
-          consequence: 'A worker takes it up as soon as one is free.',
-          verb: 'Transcribe',
-          command: writeCommand('transcriptions', 'create', recordingId),
-          run: () => client.transcriptions.create(recordingId),
-        })}
+        question="Transcribe this recording?"
+        consequence="A worker takes it up as soon as one is free."
+        verb="Transcribe"
+        command={writeCommand('transcriptions', 'create', recordingId)}
+        run={() => client.transcriptions.create(recordingId)}
       >
         <Captions aria-hidden /> Transcribe
       </ChangeButton>
       <ChangeButton
         className="danger-quiet"
         isDisabled={status === 'recording'}
-        change={() => ({
-          question: `Delete this recording of ${roomId}?`,
-          consequence: 'Its file and its record are lost.',
-          verb: 'Delete the recording',
-          isDestructive: true,
-          command: writeCommand('recordings', 'delete', recordingId),
-          run: async () => {
-            await client.recordings.delete(recordingId);
-            navigate('/recordings');
-          },
-        })}
+        question={`Delete this recording of ${roomId}?`}
+        consequence="Its file and its record are lost."
+        verb="Delete the recording"
+        isDestructive
+        command={writeCommand('recordings', 'delete', recordingId)}
+        run={async () => {
+          await client.recordings.delete(recordingId);
+          navigate('/recordings');
+        }}
       >
         <Trash2 aria-hidden /> Delete
       </ChangeButton>

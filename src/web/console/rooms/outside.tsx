@@ -41,12 +41,10 @@ function Waiting({ room }: { readonly room: string }) {
       action={
         <ChangeButton
           className="primary"
-          change={() => ({
-            question: `Admit everybody who waits for ${room}?`,
-            verb: 'Admit all',
-            command: writeCommand('rooms', 'admit', room, '--all'),
-            run: () => client.waiting.admitAll(room),
-          })}
+          question={`Admit everybody who waits for ${room}?`}
+          verb="Admit all"
+          command={writeCommand('rooms', 'admit', room, '--all')}
+          run={() => client.waiting.admitAll(room)}
         >
           <Check aria-hidden /> Admit all
         </ChangeButton>
@@ -76,25 +74,21 @@ function WaitingRow({ room, person: { identity, name, role, waitingSince } }: Wa
       <td className="cell-actions">
         <ChangeButton
           label={`Admit ${called}`}
-          change={() => ({
-            question: `Admit ${called} to ${room}?`,
-            verb: 'Admit',
-            command: writeCommand('rooms', 'admit', room, identity),
-            run: () => client.waiting.admit({ room, identity }),
-          })}
+          question={`Admit ${called} to ${room}?`}
+          verb="Admit"
+          command={writeCommand('rooms', 'admit', room, identity)}
+          run={() => client.waiting.admit({ room, identity })}
         >
           <Check aria-hidden /> Admit
         </ChangeButton>
         <ChangeButton
           label={`Deny ${called}`}
-          change={() => ({
-            question: `Deny ${called}?`,
-            consequence: 'The person is told, and does not wait any longer.',
-            verb: 'Deny',
-            isDestructive: true,
-            command: writeCommand('rooms', 'deny', room, identity),
-            run: () => client.waiting.deny({ room, identity }),
-          })}
+          question={`Deny ${called}?`}
+          consequence="The person is told, and does not wait any longer."
+          verb="Deny"
+          isDestructive
+          command={writeCommand('rooms', 'deny', room, identity)}
+          run={() => client.waiting.deny({ room, identity })}
         >
           <X aria-hidden /> Deny
         </ChangeButton>
@@ -144,13 +138,11 @@ function BlockRow({ room, block: { identity, blockedAt, blockedUntil } }: RowPro
       <td className="cell-actions">
         <ChangeButton
           label={`Let in ${identity}`}
-          change={() => ({
-            question: `Let ${identity} into ${room} again?`,
-            consequence: 'The identity gets tokens, and may join with those that are still valid.',
-            verb: 'Let in',
-            command: writeCommand('blocks', 'remove', room, identity),
-            run: () => client.blocks.remove(room, identity),
-          })}
+          question={`Let ${identity} into ${room} again?`}
+          consequence="The identity gets tokens, and may join with those that are still valid."
+          verb="Let in"
+          command={writeCommand('blocks', 'remove', room, identity)}
+          run={() => client.blocks.remove(room, identity)}
         >
           <DoorOpen aria-hidden /> Let in
         </ChangeButton>

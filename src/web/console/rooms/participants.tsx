@@ -132,13 +132,11 @@ function TrackButton({ room, participant, track }: RowProps & { readonly track: 
     <ChangeButton
       className="track"
       label={`Mute the ${word.toLowerCase()} of ${name}`}
-      change={() => ({
-        question: `Mute the ${word.toLowerCase()} of ${name}?`,
-        consequence: 'Only they can unmute it.',
-        verb: 'Mute',
-        command: writeCommand('participants', 'mute', room, participant.identity, '--track', track.sid),
-        run: () => client.participants.mute({ room, identity: participant.identity, trackSid: track.sid }),
-      })}
+      question={`Mute the ${word.toLowerCase()} of ${name}?`}
+      consequence="Only they can unmute it."
+      verb="Mute"
+      command={writeCommand('participants', 'mute', room, participant.identity, '--track', track.sid)}
+      run={() => client.participants.mute({ room, identity: participant.identity, trackSid: track.sid })}
     >
       <Icon aria-hidden />
       {word}
@@ -165,17 +163,15 @@ function EditButton({ room, participant }: EditProps) {
   return (
     <ChangeButton
       label={`Change ${displayName(participant)}`}
-      change={() => ({
-        question: `Change ${displayName(participant)} in ${room}`,
-        consequence: 'Everyone in the room sees the change at once. The role lasts until they leave.',
-        verb: 'Change',
-        ...askForDraft({
-          initial,
-          writeCommand: (draft) =>
-            writeCommand('participants', 'update', room, identity, ...listOptions(initial, draft)),
-          fields: (draft, change) => <EditFields draft={draft} change={change} />,
-          run: (draft) => client.participants.update({ room, identity }, toPatch(initial, draft)),
-        }),
+      question={`Change ${displayName(participant)} in ${room}`}
+      consequence="Everyone in the room sees the change at once. The role lasts until they leave."
+      verb="Change"
+      {...askForDraft({
+        initial,
+        writeCommand: (draft) =>
+          writeCommand('participants', 'update', room, identity, ...listOptions(initial, draft)),
+        fields: (draft, change) => <EditFields draft={draft} change={change} />,
+        run: (draft) => client.participants.update({ room, identity }, toPatch(initial, draft)),
       })}
     >
       <UserPen aria-hidden /> Change
@@ -270,26 +266,24 @@ function RemoveButton({ room, participant }: RemoveProps) {
   return (
     <ChangeButton
       label={`Remove ${name}`}
-      change={() => ({
-        question: `Remove ${name} from ${room}?`,
-        consequence: 'They are disconnected.',
-        verb: 'Remove',
-        isDestructive: true,
-        ...askForDraft({
-          initial: AT_ONCE,
-          writeCommand: ({ option }) =>
-            writeCommand('participants', 'remove', room, identity, { '--block': option }),
-          fields: (choice, change) => (
-            <SelectField
-              label="They may come back"
-              choices={CHOICES}
-              words={(one) => one.name}
-              chosen={choice}
-              onChange={change}
-            />
-          ),
-          run: ({ block }) => client.participants.remove(room, identity, { block }),
-        }),
+      question={`Remove ${name} from ${room}?`}
+      consequence="They are disconnected."
+      verb="Remove"
+      isDestructive
+      {...askForDraft({
+        initial: AT_ONCE,
+        writeCommand: ({ option }) =>
+          writeCommand('participants', 'remove', room, identity, { '--block': option }),
+        fields: (choice, change) => (
+          <SelectField
+            label="They may come back"
+            choices={CHOICES}
+            words={(one) => one.name}
+            chosen={choice}
+            onChange={change}
+          />
+        ),
+        run: ({ block }) => client.participants.remove(room, identity, { block }),
       })}
     >
       <UserX aria-hidden /> Remove

@@ -19,30 +19,25 @@ type What = (typeof WHAT)[number];
 export function MuteAllButton({ room }: { readonly room: string }) {
   return (
     <ChangeButton
-      change={() => ({
-        question: `Mute everybody in ${room}?`,
-        consequence: 'They may unmute themselves.',
-        verb: 'Mute',
-        ...askForDraft<What>({
-          initial: WHAT[0],
-          writeCommand: ({ source }) => writeCommand('rooms', 'mute', room, { '--source': source }),
-          fields: (what, change) => (
-            <SelectField
-              label="What"
-              choices={WHAT}
-              words={({ name }) => name}
-              chosen={what}
-              onChange={change}
-            />
-          ),
-          run: async ({ source }) => {
-            const { muted } = await client.rooms.mute(
-              room,
-              source === undefined ? {} : { sources: [source] },
-            );
-            return <p>{muted.length === 1 ? '1 track was muted.' : `${muted.length} tracks were muted.`}</p>;
-          },
-        }),
+      question={`Mute everybody in ${room}?`}
+      consequence="They may unmute themselves."
+      verb="Mute"
+      {...askForDraft<What>({
+        initial: WHAT[0],
+        writeCommand: ({ source }) => writeCommand('rooms', 'mute', room, { '--source': source }),
+        fields: (what, change) => (
+          <SelectField
+            label="What"
+            choices={WHAT}
+            words={({ name }) => name}
+            chosen={what}
+            onChange={change}
+          />
+        ),
+        run: async ({ source }) => {
+          const { muted } = await client.rooms.mute(room, source === undefined ? {} : { sources: [source] });
+          return <p>{muted.length === 1 ? '1 track was muted.' : `${muted.length} tracks were muted.`}</p>;
+        },
       })}
     >
       <MicOff aria-hidden /> Mute all
@@ -53,38 +48,34 @@ export function MuteAllButton({ room }: { readonly room: string }) {
 export function SendButton({ room }: { readonly room: string }) {
   return (
     <ChangeButton
-      change={() => ({
-        question: `Send data to everybody in ${room}`,
-        consequence: 'Their clients get it in dataReceived.',
-        verb: 'Send',
-        ...askForDraft({
-          initial: { data: '', topic: '' },
-          writeCommand: ({ data, topic }) => writeCommand('rooms', 'send', room, data, { '--topic': topic }),
-          fields: ({ data, topic }, change) => (
-            <>
-              <LongField
-                label="Text"
-                rows={3}
-                required
-                value={data}
-                onChange={(text) => change({ data: text })}
-              />
-              <TextField
-                label="Topic, by which clients tell messages apart"
-                value={topic}
-                onChange={(text) => change({ topic: text })}
-              />
-            </>
-          ),
-          run: async ({ data, topic }) => {
-            const { sentTo } = await client.rooms.send(room, { data, ...(topic === '' ? {} : { topic }) });
-            return (
-              <p>
-                {sentTo.length === 1 ? 'Sent to 1 participant.' : `Sent to ${sentTo.length} participants.`}
-              </p>
-            );
-          },
-        }),
+      question={`Send data to everybody in ${room}`}
+      consequence="Their clients get it in dataReceived."
+      verb="Send"
+      {...askForDraft({
+        initial: { data: '', topic: '' },
+        writeCommand: ({ data, topic }) => writeCommand('rooms', 'send', room, data, { '--topic': topic }),
+        fields: ({ data, topic }, change) => (
+          <>
+            <LongField
+              label="Text"
+              rows={3}
+              required
+              value={data}
+              onChange={(text) => change({ data: text })}
+            />
+            <TextField
+              label="Topic, by which clients tell messages apart"
+              value={topic}
+              onChange={(text) => change({ topic: text })}
+            />
+          </>
+        ),
+        run: async ({ data, topic }) => {
+          const { sentTo } = await client.rooms.send(room, { data, ...(topic === '' ? {} : { topic }) });
+          return (
+            <p>{sentTo.length === 1 ? 'Sent to 1 participant.' : `Sent to ${sentTo.length} participants.`}</p>
+          );
+        },
       })}
     >
       <MessageSquare aria-hidden /> Send data
@@ -97,25 +88,23 @@ export function MetadataButton({ room: { name, metadata } }: { readonly room: Ro
     <ChangeButton
       className="icon"
       label="Change the metadata"
-      change={() => ({
-        question: `Change the metadata of ${name}`,
-        consequence: 'Everyone in the room sees the change at once.',
-        verb: 'Change',
-        ...askForDraft({
-          initial: { metadata },
-          writeCommand: (draft) => writeCommand('rooms', 'update', name, '--metadata', draft.metadata),
-          fields: (draft, change) => (
-            <LongField
-              label="Metadata"
-              className="mono"
-              rows={4}
-              value={draft.metadata}
-              spellCheck={false}
-              onChange={(metadata) => change({ metadata })}
-            />
-          ),
-          run: (draft) => client.rooms.update(name, draft),
-        }),
+      question={`Change the metadata of ${name}`}
+      consequence="Everyone in the room sees the change at once."
+      verb="Change"
+      {...askForDraft({
+        initial: { metadata },
+        writeCommand: (draft) => writeCommand('rooms', 'update', name, '--metadata', draft.metadata),
+        fields: (draft, change) => (
+          <LongField
+            label="Metadata"
+            className="mono"
+            rows={4}
+            value={draft.metadata}
+            spellCheck={false}
+            onChange={(metadata) => change({ metadata })}
+          />
+        ),
+        run: (draft) => client.rooms.update(name, draft),
       })}
     >
       <Pencil aria-hidden />
@@ -159,29 +148,27 @@ export function CloseButton({ room, participants, isRecorded }: CloseProps) {
   return (
     <ChangeButton
       className="danger-quiet"
-      change={() => ({
-        question: `Close room ${room.name}?`,
-        consequence: `${loss}${recording}.`,
-        verb: 'Close the room',
-        isDestructive: true,
-        ...askForDraft<Reopening>({
-          initial: REOPENINGS[0],
-          writeCommand: ({ options }) => writeCommand('rooms', 'delete', room.name, ...options),
-          fields: (chosen, change) => (
-            <SelectField
-              label="Then"
-              choices={REOPENINGS}
-              words={({ text }) => text}
-              chosen={chosen}
-              onChange={change}
-            />
-          ),
-          run: async ({ forMs, reopen }) => {
-            const until = forMs === undefined ? undefined : new Date(Date.now() + forMs).toISOString();
-            await client.rooms.delete(room.name, { reopen, until });
-            navigate('/rooms');
-          },
-        }),
+      question={`Close room ${room.name}?`}
+      consequence={`${loss}${recording}.`}
+      verb="Close the room"
+      isDestructive
+      {...askForDraft<Reopening>({
+        initial: REOPENINGS[0],
+        writeCommand: ({ options }) => writeCommand('rooms', 'delete', room.name, ...options),
+        fields: (chosen, change) => (
+          <SelectField
+            label="Then"
+            choices={REOPENINGS}
+            words={({ text }) => text}
+            chosen={chosen}
+            onChange={change}
+          />
+        ),
+        run: async ({ forMs, reopen }) => {
+          const until = forMs === undefined ? undefined : new Date(Date.now() + forMs).toISOString();
+          await client.rooms.delete(room.name, { reopen, until });
+          navigate('/rooms');
+        },
       })}
     >
       <DoorClosed aria-hidden /> Close

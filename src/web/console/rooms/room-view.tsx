@@ -186,25 +186,23 @@ function JoinButton({ room }: { readonly room: string }) {
   return (
     <ChangeButton
       className="primary"
-      change={() => ({
-        question: `Join ${room} in the browser?`,
-        consequence: 'You join as a host, in a new tab; the others see you.',
-        verb: 'Open the room',
-        command: writeCommand('rooms', 'open', room),
-        run: async () => {
-          const link = await openRoom(room);
-          // A browser opens a tab only during a click. If it did not, the link is shown.
-          const tab = window.open(link, '_blank');
-          if (tab !== null) return undefined;
-          return (
-            <p>
-              <a href={link} target="_blank" rel="noreferrer">
-                Join {room}
-              </a>
-            </p>
-          );
-        },
-      })}
+      question={`Join ${room} in the browser?`}
+      consequence="You join as a host, in a new tab; the others see you."
+      verb="Open the room"
+      command={writeCommand('rooms', 'open', room)}
+      run={async () => {
+        const link = await openRoom(room);
+        // A browser opens a tab only during a click. If it did not, the link is shown.
+        const tab = window.open(link, '_blank');
+        if (tab !== null) return undefined;
+        return (
+          <p>
+            <a href={link} target="_blank" rel="noreferrer">
+              Join {room}
+            </a>
+          </p>
+        );
+      }}
     >
       <ExternalLink aria-hidden /> Join
     </ChangeButton>
@@ -217,13 +215,11 @@ function RecordButton({ room: name, isRecorded }: RecordProps) {
   if (isRecorded) {
     return (
       <ChangeButton
-        change={() => ({
-          question: `Stop the recording of ${name}?`,
-          consequence: 'Its file is complete some seconds later.',
-          verb: 'Stop the recording',
-          command: writeCommand('recordings', 'stop', name),
-          run: () => client.recordings.stop(name),
-        })}
+        question={`Stop the recording of ${name}?`}
+        consequence="Its file is complete some seconds later."
+        verb="Stop the recording"
+        command={writeCommand('recordings', 'stop', name)}
+        run={() => client.recordings.stop(name)}
       >
         <CircleStop aria-hidden /> Stop recording
       </ChangeButton>
@@ -231,13 +227,11 @@ function RecordButton({ room: name, isRecorded }: RecordProps) {
   }
   return (
     <ChangeButton
-      change={() => ({
-        question: `Record ${name}?`,
-        consequence: 'Everybody in the room is recorded. A recorder may take half a minute to start.',
-        verb: 'Record',
-        command: writeCommand('recordings', 'start', name),
-        run: () => client.recordings.start(name),
-      })}
+      question={`Record ${name}?`}
+      consequence="Everybody in the room is recorded. A recorder may take half a minute to start."
+      verb="Record"
+      command={writeCommand('recordings', 'start', name)}
+      run={() => client.recordings.start(name)}
     >
       <Circle aria-hidden /> Record
     </ChangeButton>
@@ -250,12 +244,10 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
   if (isTranscribed) {
     return (
       <ChangeButton
-        change={() => ({
-          question: `Stop the transcription of ${room}?`,
-          verb: 'Stop the transcription',
-          command: writeCommand('transcription', 'stop', room),
-          run: () => client.transcription.stop(room),
-        })}
+        question={`Stop the transcription of ${room}?`}
+        verb="Stop the transcription"
+        command={writeCommand('transcription', 'stop', room)}
+        run={() => client.transcription.stop(room)}
       >
         <Captions aria-hidden /> Stop transcription
       </ChangeButton>
@@ -263,13 +255,11 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
   }
   return (
     <ChangeButton
-      change={() => ({
-        question: `Transcribe ${room}?`,
-        consequence: 'What is said appears as captions in the room, and is stored.',
-        verb: 'Transcribe',
-        command: writeCommand('transcription', 'start', room),
-        run: () => client.transcription.start(room),
-      })}
+      question={`Transcribe ${room}?`}
+      consequence="What is said appears as captions in the room, and is stored."
+      verb="Transcribe"
+      command={writeCommand('transcription', 'start', room)}
+      run={() => client.transcription.start(room)}
     >
       <Captions aria-hidden /> Transcribe
     </ChangeButton>

@@ -124,34 +124,32 @@ function CreateRoom() {
     <ChangeButton
       className="primary"
       action="create"
-      change={() => ({
-        question: 'Create a room',
-        verb: 'Create',
-        ...askForDraft<Draft>({
-          initial: { name: '', ...toSettingsDraft({}) },
-          writeCommand: (draft) =>
-            writeCommand(
-              ...['rooms', 'create', draft.name === '' ? 'NAME' : draft.name],
-              ...writeOptions(readSettings(draft)),
-            ),
-          fields: (draft, change) => (
-            <>
-              <TextField
-                label="Name"
-                value={draft.name}
-                required
-                maxLength={256}
-                placeholder="demo"
-                onChange={(name) => change({ name })}
-              />
-              <SettingsFields draft={draft} onChange={change} />
-            </>
+      question="Create a room"
+      verb="Create"
+      {...askForDraft<Draft>({
+        initial: { name: '', ...toSettingsDraft({}) },
+        writeCommand: (draft) =>
+          writeCommand(
+            ...['rooms', 'create', draft.name === '' ? 'NAME' : draft.name],
+            ...writeOptions(readSettings(draft)),
           ),
-          run: async (draft) => {
-            const { room } = await client.rooms.create({ name: draft.name, ...readSettings(draft) });
-            navigate(roomLink(room.name));
-          },
-        }),
+        fields: (draft, change) => (
+          <>
+            <TextField
+              label="Name"
+              value={draft.name}
+              required
+              maxLength={256}
+              placeholder="demo"
+              onChange={(name) => change({ name })}
+            />
+            <SettingsFields draft={draft} onChange={change} />
+          </>
+        ),
+        run: async (draft) => {
+          const { room } = await client.rooms.create({ name: draft.name, ...readSettings(draft) });
+          navigate(roomLink(room.name));
+        },
       })}
     >
       <Plus aria-hidden /> Create a room

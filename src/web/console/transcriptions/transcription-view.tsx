@@ -77,17 +77,15 @@ function DeleteButton({ id }: { readonly id: string }) {
   return (
     <ChangeButton
       className="danger-quiet"
-      change={() => ({
-        question: 'Delete this transcription?',
-        consequence: 'All its segments are lost. The recording stays.',
-        verb: 'Delete the transcription',
-        isDestructive: true,
-        command: writeCommand('transcriptions', 'delete', id),
-        run: async () => {
-          await client.transcriptions.delete(id);
-          navigate('/transcriptions');
-        },
-      })}
+      question="Delete this transcription?"
+      consequence="All its segments are lost. The recording stays."
+      verb="Delete the transcription"
+      isDestructive
+      command={writeCommand('transcriptions', 'delete', id)}
+      run={async () => {
+        await client.transcriptions.delete(id);
+        navigate('/transcriptions');
+      }}
     >
       <Trash2 aria-hidden /> Delete
     </ChangeButton>

@@ -15,29 +15,27 @@ export function CreateWebhook() {
     <ChangeButton
       className="primary"
       action="create"
-      change={() => ({
-        question: 'Register a webhook',
-        verb: 'Register',
-        ...askForDraft({
-          initial,
-          writeCommand: ({ url, events, ordering }) =>
-            writeCommand(
-              ...['webhooks', 'create', url === '' ? 'URL' : url],
-              ...(events.length === 0 ? [] : ['--events', events.join(',')]),
-              ordering === 'room' ? '--ordered' : undefined,
-            ),
-          fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
-          run: async ({ url, events, ordering }) => {
-            const chosen = events.length === 0 ? {} : { events: [...events] };
-            const { secret, warnings = [] } = await client.webhooks.create({ url, ordering, ...chosen });
-            return (
-              <>
-                <Warnings warnings={warnings} />
-                <Secret secret={secret} />
-              </>
-            );
-          },
-        }),
+      question="Register a webhook"
+      verb="Register"
+      {...askForDraft({
+        initial,
+        writeCommand: ({ url, events, ordering }) =>
+          writeCommand(
+            ...['webhooks', 'create', url === '' ? 'URL' : url],
+            ...(events.length === 0 ? [] : ['--events', events.join(',')]),
+            ordering === 'room' ? '--ordered' : undefined,
+          ),
+        fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
+        run: async ({ url, events, ordering }) => {
+          const chosen = events.length === 0 ? {} : { events: [...events] };
+          const { secret, warnings = [] } = await client.webhooks.create({ url, ordering, ...chosen });
+          return (
+            <>
+              <Warnings warnings={warnings} />
+              <Secret secret={secret} />
+            </>
+          );
+        },
       })}
     >
       <Plus aria-hidden /> Register a webhook
@@ -50,20 +48,18 @@ function EditButton({ webhook }: { readonly webhook: Webhook }) {
   const initial = toDraft(webhook);
   return (
     <ChangeButton
-      change={() => ({
-        question: 'Change this webhook',
-        consequence: 'Pending deliveries and retries go to the new URL. Events and order apply from now on.',
-        verb: 'Save',
-        ...askForDraft({
-          initial,
-          writeCommand: (draft) =>
-            writeCommand('webhooks', 'update', webhook.id, draft.url, ...writeUpdateOptions(draft, initial)),
-          fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
-          run: async (draft) => {
-            const { warnings = [] } = await client.webhooks.update(webhook.id, toUpdate(draft, initial));
-            return warnings.length === 0 ? undefined : <Warnings warnings={warnings} />;
-          },
-        }),
+      question="Change this webhook"
+      consequence="Pending deliveries and retries go to the new URL. Events and order apply from now on."
+      verb="Save"
+      {...askForDraft({
+        initial,
+        writeCommand: (draft) =>
+          writeCommand('webhooks', 'update', webhook.id, draft.url, ...writeUpdateOptions(draft, initial)),
+        fields: (draft, change) => <WebhookFields draft={draft} onChange={change} />,
+        run: async (draft) => {
+          const { warnings = [] } = await client.webhooks.update(webhook.id, toUpdate(draft, initial));
+          return warnings.length === 0 ? undefined : <Warnings warnings={warnings} />;
+        },
       })}
     >
       <Pencil aria-hidden /> Edit
@@ -142,24 +138,22 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
 function TestButton({ webhook: { id, url } }: { readonly webhook: Webhook }) {
   return (
     <ChangeButton
-      change={() => ({
-        question: `Send a test to ${url}?`,
-        consequence: 'One event of the kind webhook_test; the response may take 10 s.',
-        verb: 'Send it',
-        command: writeCommand('webhooks', 'test', id),
-        run: async () => {
-          const { delivered, statusCode, error } = await client.webhooks.test(id);
-          const outcome = statusCode === 0 ? 'nobody responded' : `the receiver responded with ${statusCode}`;
-          return (
-            <p>
-              <Status tone={delivered ? 'good' : 'bad'}>
-                {delivered ? 'Delivered' : 'Not delivered'}: {outcome}
-                {error === undefined ? '' : `, ${error}`}
-              </Status>
-            </p>
-          );
-        },
-      })}
+      question={`Send a test to ${url}?`}
+      consequence="One event of the kind webhook_test; the response may take 10 s."
+      verb="Send it"
+      command={writeCommand('webhooks', 'test', id)}
+      run={async () => {
+        const { delivered, statusCode, error } = await client.webhooks.test(id);
+        const outcome = statusCode === 0 ? 'nobody responded' : `the receiver responded with ${statusCode}`;
+        return (
+          <p>
+            <Status tone={delivered ? 'good' : 'bad'}>
+              {delivered ? 'Delivered' : 'Not delivered'}: {outcome}
+              {error === undefined ? '' : `, ${error}`}
+            </Status>
+          </p>
+        );
+      }}
     >
       <FlaskConical aria-hidden /> Test
     </ChangeButton>
@@ -170,15 +164,15 @@ function PauseButton({ webhook: { id, url, pausedAt } }: { readonly webhook: Web
   const isPaused = pausedAt !== null;
   return (
     <ChangeButton
-      change={() => ({
-        question: isPaused ? `Send to ${url} again?` : `Pause ${url}?`,
-        consequence: isPaused
+      question={isPaused ? `Send to ${url} again?` : `Pause ${url}?`}
+      consequence={
+        isPaused
           ? 'What it missed is sent first, at most 16 requests at a time.'
-          : 'Nothing is sent but tests. Retries and the events of the first three days wait until it is resumed; later events are not kept.',
-        verb: isPaused ? 'Resume' : 'Pause',
-        command: writeCommand('webhooks', isPaused ? 'resume' : 'pause', id),
-        run: () => client.webhooks.update(id, { paused: !isPaused }),
-      })}
+          : 'Nothing is sent but tests. Retries and the events of the first three days wait until it is resumed; later events are not kept.'
+      }
+      verb={isPaused ? 'Resume' : 'Pause'}
+      command={writeCommand('webhooks', isPaused ? 'resume' : 'pause', id)}
+      run={() => client.webhooks.update(id, { paused: !isPaused })}
     >
       {isPaused ? <Play aria-hidden /> : <Pause aria-hidden />}
       {isPaused ? ' Resume' : ' Pause'}
@@ -189,20 +183,17 @@ function PauseButton({ webhook: { id, url, pausedAt } }: { readonly webhook: Web
 function RotateButton({ webhook: { id } }: { readonly webhook: Webhook }) {
   return (
     <ChangeButton
-      change={() => ({
-        question: 'Give it a new secret?',
-        consequence:
-          'For 24 hours webhook-signature carries the old signature too. X-Service-Webhook-Signature does not match until the receiver has the new secret.',
-        verb: 'Rotate',
-        isDestructive: true,
-        command: writeCommand('webhooks', 'rotate', id),
-        run: async () => {
-          // The service takes a secret in a PUT, and does not make one.
-          const secret = newSecret();
-          await client.webhooks.put(id, { secret });
-          return <Secret secret={secret} />;
-        },
-      })}
+      question="Give it a new secret?"
+      consequence="For 24 hours webhook-signature carries the old signature too. X-Service-Webhook-Signature does not match until the receiver has the new secret."
+      verb="Rotate"
+      isDestructive
+      command={writeCommand('webhooks', 'rotate', id)}
+      run={async () => {
+        // The service takes a secret in a PUT, and does not make one.
+        const secret = newSecret();
+        await client.webhooks.put(id, { secret });
+        return <Secret secret={secret} />;
+      }}
     >
       <KeyRound aria-hidden /> Rotate secret
     </ChangeButton>
@@ -214,17 +205,15 @@ function DeleteButton({ webhook: { id, url } }: { readonly webhook: Webhook }) {
   return (
     <ChangeButton
       className="danger-quiet"
-      change={() => ({
-        question: 'Delete this webhook?',
-        consequence: `${url} gets no further event. Its log goes with it, and what waits is cancelled.`,
-        verb: 'Delete the webhook',
-        isDestructive: true,
-        command: writeCommand('webhooks', 'delete', id),
-        run: async () => {
-          await client.webhooks.delete(id);
-          navigate('/webhooks');
-        },
-      })}
+      question="Delete this webhook?"
+      consequence={`${url} gets no further event. Its log goes with it, and what waits is cancelled.`}
+      verb="Delete the webhook"
+      isDestructive
+      command={writeCommand('webhooks', 'delete', id)}
+      run={async () => {
+        await client.webhooks.delete(id);
+        navigate('/webhooks');
+      }}
     >
       <Trash2 aria-hidden /> Delete
     </ChangeButton>

@@ -253,13 +253,11 @@ function ReplayButton({ delivery: { id, webhookId, event, status } }: { readonly
     <ChangeButton
       className="primary"
       isDisabled={status === 'pending'}
-      change={() => ({
-        question: `Send this ${event} again?`,
-        consequence: 'The replay has the same event id, a new signature and all four attempts.',
-        verb: 'Send again',
-        command: writeCommand('webhooks', 'replay', webhookId, id),
-        run: () => client.deliveries.replay(webhookId, id),
-      })}
+      question={`Send this ${event} again?`}
+      consequence="The replay has the same event id, a new signature and all four attempts."
+      verb="Send again"
+      command={writeCommand('webhooks', 'replay', webhookId, id)}
+      run={() => client.deliveries.replay(webhookId, id)}
     >
       Replay
     </ChangeButton>
@@ -329,17 +327,15 @@ type ReplayProps = { readonly webhook: Webhook; readonly onReplayed: () => void 
 function ReplayFailed({ webhook: { id, url, createdAt }, onReplayed }: ReplayProps) {
   return (
     <ChangeButton
-      change={() => ({
-        question: 'Send all failed deliveries again?',
-        consequence: `They go to ${url} with their own event ids, signed anew.`,
-        verb: 'Send all again',
-        command: writeCommand('webhooks', 'replay', id),
-        run: async () => {
-          const { replayed } = await client.deliveries.replayFailed(id, createdAt);
-          onReplayed();
-          return <p>{describeReplayed(replayed)}</p>;
-        },
-      })}
+      question="Send all failed deliveries again?"
+      consequence={`They go to ${url} with their own event ids, signed anew.`}
+      verb="Send all again"
+      command={writeCommand('webhooks', 'replay', id)}
+      run={async () => {
+        const { replayed } = await client.deliveries.replayFailed(id, createdAt);
+        onReplayed();
+        return <p>{describeReplayed(replayed)}</p>;
+      }}
     >
       <RotateCcw aria-hidden /> Replay failed
     </ChangeButton>
