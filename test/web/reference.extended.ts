@@ -35,7 +35,9 @@ describe('the reference in a real browser', () => {
 
   const openTrial = async (page: Page) => {
     await page.getByRole('link', { name: 'Test request' }).click();
-    return page.getByRole('button', { name: /^Send/ }).first();
+    const send = page.getByRole('button', { name: /^Send/ }).first();
+    await send.waitFor();
+    return send;
   };
 
   it('signs a request of the user, and keeps the secret only in memory', async () => {
