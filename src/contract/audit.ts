@@ -2,8 +2,11 @@ import { type Static, Type } from 'typebox';
 import { AUDIT_RESULTS } from './choices.ts';
 import { instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { closedQuery, named } from './schema.ts';
 
-export const AuditEntrySchema = Type.Object(
+export const AuditEntrySchema = named(
+  'AuditEntry',
+  'A request that changed something or tried to. A search by requestId also finds failed requests of other kinds',
   {
     id: Type.String({ description: 'Form aud_<id>', examples: ['aud_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     occurredAt: instantSchema('When the request was received'),
@@ -37,58 +40,50 @@ export const AuditEntrySchema = Type.Object(
       examples: ['insufficient-scope'],
     }),
   },
-  {
-    $id: 'AuditEntry',
-    description:
-      'A request that changed something or tried to. A search by requestId also finds failed requests of other kinds',
-  },
 );
 export type AuditEntry = Static<typeof AuditEntrySchema>;
 
 /** A cursor holds an instant and an id. */
 const MAX_CURSOR_LENGTH = 512;
 
-export const AuditListQuery = Type.Object(
-  {
-    keyId: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'Only requests of this API key: key_<id>, or root',
-      }),
-    ),
-    key: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'The earlier name of keyId',
-        deprecated: true,
-      }),
-    ),
-    roomId: Type.Optional(nameSchema('Only requests about this room', 'demo')),
-    room: Type.Optional({ ...nameSchema('The earlier name of roomId', 'demo'), deprecated: true }),
-    since: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only requests from this instant on' }),
-    ),
-    until: Type.Optional(Type.String({ format: 'date-time', description: 'Only before then' })),
-    result: Type.Optional(Type.Enum(AUDIT_RESULTS, { description: 'Only requests with this result' })),
-    requestId: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description:
-          'Only the request with this X-Request-Id; also a read or a token that failed within the last hour',
-      }),
-    ),
-    limit: pageLimit(200, 'default 50'),
-    cursor: pageCursor(MAX_CURSOR_LENGTH),
-  },
-  { additionalProperties: false },
-);
+export const AuditListQuery = closedQuery({
+  keyId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Only requests of this API key: key_<id>, or root',
+    }),
+  ),
+  key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'The earlier name of keyId',
+      deprecated: true,
+    }),
+  ),
+  roomId: Type.Optional(nameSchema('Only requests about this room', 'demo')),
+  room: Type.Optional({ ...nameSchema('The earlier name of roomId', 'demo'), deprecated: true }),
+  since: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only requests from this instant on' }),
+  ),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Only before then' })),
+  result: Type.Optional(Type.Enum(AUDIT_RESULTS, { description: 'Only requests with this result' })),
+  requestId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description:
+        'Only the request with this X-Request-Id; also a read or a token that failed within the last hour',
+    }),
+  ),
+  limit: pageLimit(200, 'default 50'),
+  cursor: pageCursor(MAX_CURSOR_LENGTH),
+});
 export type AuditListQuery = Static<typeof AuditListQuery>;
 
-export const AuditListSchema = Type.Object(
-  { entries: Type.Array(AuditEntrySchema, { description: 'The entries, newest first' }), nextCursor },
-  { $id: 'AuditList', description: 'A page of the audit log' },
-);
+export const AuditListSchema = named('AuditList', 'A page of the audit log', {
+  entries: Type.Array(AuditEntrySchema, { description: 'The entries, newest first' }),
+  nextCursor,
+});
 export type AuditList = Static<typeof AuditListSchema>;

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { closedQuery, named } from './schema.ts';
 
 /** Longest block that ends, 31 years. A caller who needs more blocks forever. */
 export const MAX_BLOCK_SECONDS = 999_999_999;
@@ -20,18 +21,15 @@ export function blockDurationFault(text: string): string | undefined {
   return `must be whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or forever`;
 }
 
-export const RemoveParticipantQuery = Type.Object(
-  {
-    block: Type.Optional(
-      Type.String({
-        format: 'block-duration',
-        description: `Also blocks the identity: for whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or \`forever\``,
-        examples: ['3600'],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const RemoveParticipantQuery = closedQuery({
+  block: Type.Optional(
+    Type.String({
+      format: 'block-duration',
+      description: `Also blocks the identity: for whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or \`forever\``,
+      examples: ['3600'],
+    }),
+  ),
+});
 
 export const BlockParams = Type.Object({
   roomId: roomIdParameter,
@@ -41,10 +39,10 @@ export const BlockParams = Type.Object({
 /** A cursor contains an identity of 256 bytes, each written as six. */
 const MAX_CURSOR_LENGTH = 2100;
 
-export const BlockListQuery = Type.Object(
-  { limit: pageLimit(200, 'default 50'), cursor: pageCursor(MAX_CURSOR_LENGTH) },
-  { additionalProperties: false },
-);
+export const BlockListQuery = closedQuery({
+  limit: pageLimit(200, 'default 50'),
+  cursor: pageCursor(MAX_CURSOR_LENGTH),
+});
 export type BlockListQuery = Static<typeof BlockListQuery>;
 
 const blockFields = {
@@ -55,23 +53,24 @@ const blockFields = {
   }),
 };
 
-export const BlockSchema = Type.Object(blockFields, { $id: 'Block', description: 'A blocked identity' });
+export const BlockSchema = named('Block', 'A blocked identity', blockFields);
 export type Block = Static<typeof BlockSchema>;
 
-export const BlockListSchema = Type.Object(
-  { blocks: Type.Array(BlockSchema, { description: 'The blocks' }), nextCursor },
-  { $id: 'BlockList', description: 'The blocked identities of a room, ordered by identity' },
-);
+export const BlockListSchema = named('BlockList', 'The blocked identities of a room, ordered by identity', {
+  blocks: Type.Array(BlockSchema, { description: 'The blocks' }),
+  nextCursor,
+});
 export type BlockList = Static<typeof BlockListSchema>;
 
-export const RoomBlockSchema = Type.Object(
-  { roomId: Type.String({ description: 'Room name', examples: ['demo'] }), ...blockFields },
-  { $id: 'RoomBlock', description: 'An identity that is blocked in a room' },
-);
+export const RoomBlockSchema = named('RoomBlock', 'An identity that is blocked in a room', {
+  roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+  ...blockFields,
+});
 export type RoomBlock = Static<typeof RoomBlockSchema>;
 
-export const RoomBlockListSchema = Type.Object(
+export const RoomBlockListSchema = named(
+  'RoomBlockList',
+  'The blocked identities of all rooms, ordered by room and identity',
   { blocks: Type.Array(RoomBlockSchema, { description: 'The blocks' }), nextCursor },
-  { $id: 'RoomBlockList', description: 'The blocked identities of all rooms, ordered by room and identity' },
 );
 export type RoomBlockList = Static<typeof RoomBlockListSchema>;

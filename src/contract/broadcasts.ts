@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, PAGE } from './paging.ts';
+import { closed, closedQuery, named, open } from './schema.ts';
 
 /** URLs to which a broadcast may go at once: the recorder encodes once and sends to each. */
 export const MAX_STREAM_URLS = 10;
@@ -24,26 +25,21 @@ const streamUrl = Type.String({
 const playlistName = (description: string, example: string) =>
   Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}[.]m3u8$', description, examples: [example] });
 
-const HlsSettingsSchema = Type.Object(
-  {
-    segmentSeconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 60, description: 'Length of a segment in seconds; default 4' }),
-    ),
-    playlist: Type.Optional(
-      playlistName('Name of the playlist of everything; default index.m3u8', 'index.m3u8'),
-    ),
-    livePlaylist: Type.Optional(
-      playlistName('Name of the playlist of the newest segments; default live.m3u8', 'live.m3u8'),
-    ),
-  },
-  {
-    $id: 'HlsSettings',
-    description: 'Also write the broadcast as HLS, beside the recordings',
-    additionalProperties: false,
-  },
-);
+const HlsSettingsSchema = closed('HlsSettings', 'Also write the broadcast as HLS, beside the recordings', {
+  segmentSeconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 60, description: 'Length of a segment in seconds; default 4' }),
+  ),
+  playlist: Type.Optional(
+    playlistName('Name of the playlist of everything; default index.m3u8', 'index.m3u8'),
+  ),
+  livePlaylist: Type.Optional(
+    playlistName('Name of the playlist of the newest segments; default live.m3u8', 'live.m3u8'),
+  ),
+});
 
-export const BroadcastSettingsSchema = Type.Object(
+export const BroadcastSettingsSchema = closed(
+  'BroadcastSettings',
+  'Where a room is broadcast to, and how; urls or hls is required',
   {
     urls: Type.Optional(
       Type.Array(streamUrl, {
@@ -63,15 +59,12 @@ export const BroadcastSettingsSchema = Type.Object(
       }),
     ),
   },
-  {
-    $id: 'BroadcastSettings',
-    description: 'Where a room is broadcast to, and how; urls or hls is required',
-    additionalProperties: false,
-  },
 );
 export type BroadcastSettings = Static<typeof BroadcastSettingsSchema>;
 
-export const BroadcastChangeSchema = Type.Object(
+export const BroadcastChangeSchema = closed(
+  'BroadcastChange',
+  'URLs to add to a running broadcast, and to remove from it',
   {
     add: Type.Optional(
       Type.Array(streamUrl, { maxItems: MAX_STREAM_URLS, description: 'URLs to which the stream goes too' }),
@@ -82,11 +75,6 @@ export const BroadcastChangeSchema = Type.Object(
         description: 'The urlId, or the whole URL, of those to which it goes no longer',
       }),
     ),
-  },
-  {
-    $id: 'BroadcastChange',
-    description: 'URLs to add to a running broadcast, and to remove from it',
-    additionalProperties: false,
   },
 );
 export type BroadcastChange = Static<typeof BroadcastChangeSchema>;
@@ -104,20 +92,17 @@ const urlFields = {
   }),
 };
 
-const BroadcastUrlSchema = Type.Object(
-  {
-    ...urlFields,
-    state: Type.Enum(URL_STATES, {
-      $id: 'BroadcastUrlState',
-      description:
-        'connecting: the receiver has not accepted yet; failed: it refused or closed, and the recorder has given up; removed: by a caller; ended: with the broadcast',
-    }),
-    since: instantSchema('When it came into this state'),
-    error: orNull(Type.String(), 'Why it failed, as the recorder tells it; else null'),
-    retries: Type.Integer({ description: 'How often the recorder has connected again' }),
-  },
-  { $id: 'BroadcastUrl', description: 'One receiver of a broadcast' },
-);
+const BroadcastUrlSchema = named('BroadcastUrl', 'One receiver of a broadcast', {
+  ...urlFields,
+  state: Type.Enum(URL_STATES, {
+    $id: 'BroadcastUrlState',
+    description:
+      'connecting: the receiver has not accepted yet; failed: it refused or closed, and the recorder has given up; removed: by a caller; ended: with the broadcast',
+  }),
+  since: instantSchema('When it came into this state'),
+  error: orNull(Type.String(), 'Why it failed, as the recorder tells it; else null'),
+  retries: Type.Integer({ description: 'How often the recorder has connected again' }),
+});
 export type BroadcastUrl = Static<typeof BroadcastUrlSchema>;
 
 const hlsFields = {
@@ -134,10 +119,7 @@ const hlsFields = {
   }),
 };
 
-const BroadcastHlsSchema = Type.Object(hlsFields, {
-  $id: 'BroadcastHls',
-  description: 'Where the HLS of a broadcast is',
-});
+const BroadcastHlsSchema = named('BroadcastHls', 'Where the HLS of a broadcast is', hlsFields);
 
 const BROADCAST_WORDS = ['broadcasting', 'stopped', 'aborted', 'failed'] as const;
 
@@ -164,43 +146,36 @@ const broadcastFields = {
 };
 
 /** A stored broadcast, until it is deleted. */
-export const BroadcastSchema = Type.Object(
-  {
-    ...broadcastFields,
-    status: Type.Enum(BROADCAST_WORDS, {
-      $id: 'BroadcastState',
-      description:
-        'stopped: by a caller, the media server, or because the room ended; aborted: stopped before any media arrived; failed: `error` says why',
-    }),
-  },
-  { $id: 'Broadcast', description: 'A broadcast of a room, until it is deleted' },
-);
+export const BroadcastSchema = named('Broadcast', 'A broadcast of a room, until it is deleted', {
+  ...broadcastFields,
+  status: Type.Enum(BROADCAST_WORDS, {
+    $id: 'BroadcastState',
+    description:
+      'stopped: by a caller, the media server, or because the room ended; aborted: stopped before any media arrived; failed: `error` says why',
+  }),
+});
 export type Broadcast = Static<typeof BroadcastSchema>;
 
-export const BroadcastStartSchema = Type.Object(
-  {
-    ...broadcastFields,
-    status: Type.Enum(['broadcasting', 'already_broadcasting'], {
-      description: 'already_broadcasting: another request started it, and its own options apply',
-    }),
-  },
-  { $id: 'BroadcastStart', description: 'The running broadcast' },
-);
+export const BroadcastStartSchema = named('BroadcastStart', 'The running broadcast', {
+  ...broadcastFields,
+  status: Type.Enum(['broadcasting', 'already_broadcasting'], {
+    description: 'already_broadcasting: another request started it, and its own options apply',
+  }),
+});
 export type BroadcastStart = Static<typeof BroadcastStartSchema>;
 
-export const BroadcastStopSchema = Type.Object(
-  {
-    broadcastId,
-    egressId: Type.String({ description: 'Form EG_<id>', examples: ['EG_tH8vdkRoTDWY'] }),
-    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
-    status: Type.Literal('stopped', { description: 'Always stopped' }),
-    stoppedAt: instantSchema('When the broadcast was stopped'),
-  },
-  { $id: 'BroadcastStop', description: 'The broadcast that was stopped' },
-);
+export const BroadcastStopSchema = named('BroadcastStop', 'The broadcast that was stopped', {
+  broadcastId,
+  egressId: Type.String({ description: 'Form EG_<id>', examples: ['EG_tH8vdkRoTDWY'] }),
+  roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+  status: Type.Literal('stopped', { description: 'Always stopped' }),
+  stoppedAt: instantSchema('When the broadcast was stopped'),
+});
 export type BroadcastStop = Static<typeof BroadcastStopSchema>;
 
-export const BroadcastStatusSchema = Type.Object(
+export const BroadcastStatusSchema = named(
+  'BroadcastStatus',
+  'Whether a room is being broadcast, and where to',
   {
     isBroadcasting: Type.Boolean({ description: 'Whether a broadcast is running' }),
     broadcast: orNull(
@@ -208,61 +183,51 @@ export const BroadcastStatusSchema = Type.Object(
       'The running broadcast, or the one that ran last; null if there was none',
     ),
   },
-  { $id: 'BroadcastStatus', description: 'Whether a room is being broadcast, and where to' },
 );
 export type BroadcastStatus = Static<typeof BroadcastStatusSchema>;
 
-const EventBroadcastUrlSchema = Type.Object(
-  {
-    ...urlFields,
-    state: Type.String({
-      description: 'connecting, active, failed, removed or ended',
-      examples: ['active'],
-    }),
-    error: orNull(Type.String(), 'Why it failed'),
-  },
-  { $id: 'EventBroadcastUrl', additionalProperties: true, description: 'One receiver of a broadcast' },
-);
+const EventBroadcastUrlSchema = open('EventBroadcastUrl', 'One receiver of a broadcast', {
+  ...urlFields,
+  state: Type.String({
+    description: 'connecting, active, failed, removed or ended',
+    examples: ['active'],
+  }),
+  error: orNull(Type.String(), 'Why it failed'),
+});
 
 /** The broadcast in an event. */
-export const EventBroadcastSchema = Type.Object(
-  {
-    broadcastId,
-    egressId: Type.String({
-      description: "LiveKit's id of the recorder's work",
-      examples: ['EG_tH8vdkRoTDWY'],
-    }),
-    status: Type.String({
-      description: 'broadcasting, stopped, aborted or failed',
-      examples: ['broadcasting'],
-    }),
-    startedAt: orNull(instantSchema('When it was started'), 'Null if it never began'),
-    urls: Type.Array(EventBroadcastUrlSchema, { description: 'Its receivers, as they are now' }),
-    failedUrl: Type.Optional(EventBroadcastUrlSchema),
-    hls: Type.Optional(Type.Object(hlsFields, { description: 'Where the HLS is; absent without' })),
-    durationMs: Type.Optional(Type.Integer({ description: 'Length of the HLS in milliseconds' })),
-    sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the HLS in bytes' })),
-    error: Type.Optional(Type.String({ description: 'Why the broadcast failed or was aborted' })),
-    corrected: Type.Optional(
-      Type.Boolean({ description: 'An earlier broadcast_ended reported the broadcast as failed' }),
-    ),
-  },
-  { $id: 'EventBroadcast', additionalProperties: true, description: 'The broadcast' },
-);
+export const EventBroadcastSchema = open('EventBroadcast', 'The broadcast', {
+  broadcastId,
+  egressId: Type.String({
+    description: "LiveKit's id of the recorder's work",
+    examples: ['EG_tH8vdkRoTDWY'],
+  }),
+  status: Type.String({
+    description: 'broadcasting, stopped, aborted or failed',
+    examples: ['broadcasting'],
+  }),
+  startedAt: orNull(instantSchema('When it was started'), 'Null if it never began'),
+  urls: Type.Array(EventBroadcastUrlSchema, { description: 'Its receivers, as they are now' }),
+  failedUrl: Type.Optional(EventBroadcastUrlSchema),
+  hls: Type.Optional(Type.Object(hlsFields, { description: 'Where the HLS is; absent without' })),
+  durationMs: Type.Optional(Type.Integer({ description: 'Length of the HLS in milliseconds' })),
+  sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the HLS in bytes' })),
+  error: Type.Optional(Type.String({ description: 'Why the broadcast failed or was aborted' })),
+  corrected: Type.Optional(
+    Type.Boolean({ description: 'An earlier broadcast_ended reported the broadcast as failed' }),
+  ),
+});
 
-export const BroadcastListSchema = Type.Object(
-  { broadcasts: Type.Array(BroadcastSchema, { description: 'The broadcasts' }), nextCursor },
-  { $id: 'BroadcastList', description: 'A page of broadcasts' },
-);
+export const BroadcastListSchema = named('BroadcastList', 'A page of broadcasts', {
+  broadcasts: Type.Array(BroadcastSchema, { description: 'The broadcasts' }),
+  nextCursor,
+});
 export type BroadcastList = Static<typeof BroadcastListSchema>;
 
-export const BroadcastListQuery = Type.Object(
-  {
-    roomId: Type.Optional(nameSchema('Only broadcasts of this room', 'demo')),
-    ...PAGE,
-  },
-  { additionalProperties: false },
-);
+export const BroadcastListQuery = closedQuery({
+  roomId: Type.Optional(nameSchema('Only broadcasts of this room', 'demo')),
+  ...PAGE,
+});
 export type BroadcastListQuery = Static<typeof BroadcastListQuery>;
 
 /**

@@ -4,6 +4,7 @@ import { CLOSE_REASONS } from './choices.ts';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
 import { instantSchema, shownMetadata } from './names.ts';
 import { PlannedStartSchema, RoomClosingSchema } from './plans.ts';
+import { named, open } from './schema.ts';
 
 /*
  * The payload of each event: the specified fields, and the subject of the event. `event` distinguishes the payloads, in
@@ -15,22 +16,19 @@ const orNull = <S extends TSchema>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
 /** A room as events contain it. */
-const EventRoomSchema = Type.Object(
-  {
-    id: Type.String({
-      description: "The media server's id of this session of the room; empty if it is not known",
-      examples: ['RM_hycBMAjmt6Ub'],
-    }),
-    name: Type.String({ description: 'Room name', examples: ['demo'] }),
-    createdAt: Type.Optional(instantSchema('When the room was opened')),
-    endedAt: Type.Optional(instantSchema('When it was closed; only with room_finished')),
-    ...shownMetadata,
-    numParticipants: Type.Integer({
-      description: 'Participants in the room after the event, without recorders and agents',
-    }),
-  },
-  { $id: 'EventRoom', description: 'The room of an event' },
-);
+const EventRoomSchema = named('EventRoom', 'The room of an event', {
+  id: Type.String({
+    description: "The media server's id of this session of the room; empty if it is not known",
+    examples: ['RM_hycBMAjmt6Ub'],
+  }),
+  name: Type.String({ description: 'Room name', examples: ['demo'] }),
+  createdAt: Type.Optional(instantSchema('When the room was opened')),
+  endedAt: Type.Optional(instantSchema('When it was closed; only with room_finished')),
+  ...shownMetadata,
+  numParticipants: Type.Integer({
+    description: 'Participants in the room after the event, without recorders and agents',
+  }),
+});
 
 const participantFields = {
   sid: Type.String({
@@ -48,136 +46,112 @@ const accessFields = {
   ),
 };
 
-const JoinedParticipantSchema = Type.Object(
-  { ...participantFields, joinedAt: instantSchema('When the participant joined'), ...accessFields },
-  { $id: 'JoinedParticipant', additionalProperties: true, description: 'Who joined' },
-);
-
-const LeftParticipantSchema = Type.Object(
-  {
-    ...participantFields,
-    joinedAt: Type.Optional(instantSchema('When the participant joined')),
-    ...accessFields,
-    leaveReason: Type.Enum(['left', 'removed', 'lost', 'room_closed', 'duplicate_identity'], {
-      description:
-        'left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined again',
-    }),
-  },
-  { $id: 'LeftParticipant', additionalProperties: true, description: 'Who left, and the reason' },
-);
-
-const RefusedParticipantSchema = Type.Object(participantFields, {
-  $id: 'RefusedParticipant',
-  additionalProperties: true,
-  description: 'Who joined with an older token, and was removed',
+const JoinedParticipantSchema = open('JoinedParticipant', 'Who joined', {
+  ...participantFields,
+  joinedAt: instantSchema('When the participant joined'),
+  ...accessFields,
 });
 
-const WaitingParticipantSchema = Type.Object(
-  {
-    ...participantFields,
-    ...accessFields,
-    waitingSince: instantSchema('Since when the person has been waiting'),
-  },
-  { $id: 'WaitingParticipant', additionalProperties: true, description: 'Who waits for the room, or did' },
-);
-
-const TrackParticipantSchema = Type.Object(participantFields, {
-  $id: 'TrackParticipant',
-  additionalProperties: true,
-  description: 'The participant who publishes the track',
+const LeftParticipantSchema = open('LeftParticipant', 'Who left, and the reason', {
+  ...participantFields,
+  joinedAt: Type.Optional(instantSchema('When the participant joined')),
+  ...accessFields,
+  leaveReason: Type.Enum(['left', 'removed', 'lost', 'room_closed', 'duplicate_identity'], {
+    description:
+      'left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined again',
+  }),
 });
 
-const EventTrackSchema = Type.Object(
-  {
-    sid: Type.Optional(Type.String({ description: 'Id of the track', examples: ['TR_AMDuaW8eDvbDmz'] })),
-    type: Type.Optional(Type.String({ description: 'AUDIO, VIDEO or DATA', examples: ['AUDIO'] })),
-    source: Type.Optional(
-      Type.String({
-        description: 'CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN',
-        examples: ['MICROPHONE'],
-      }),
-    ),
-    name: Type.Optional(Type.String({ description: 'Name from the publisher' })),
-    muted: Type.Optional(Type.Boolean({ description: 'Whether the track is muted' })),
-  },
-  { $id: 'EventTrack', additionalProperties: true, description: "LiveKit's TrackInfo" },
+const RefusedParticipantSchema = open(
+  'RefusedParticipant',
+  'Who joined with an older token, and was removed',
+  participantFields,
 );
 
-const EventRecordingSchema = Type.Object(
-  {
-    egressId,
-    status: Type.String({
-      description: 'recording, stopped, aborted or failed',
-      examples: ['stopped'],
+const WaitingParticipantSchema = open('WaitingParticipant', 'Who waits for the room, or did', {
+  ...participantFields,
+  ...accessFields,
+  waitingSince: instantSchema('Since when the person has been waiting'),
+});
+
+const TrackParticipantSchema = open(
+  'TrackParticipant',
+  'The participant who publishes the track',
+  participantFields,
+);
+
+const EventTrackSchema = open('EventTrack', "LiveKit's TrackInfo", {
+  sid: Type.Optional(Type.String({ description: 'Id of the track', examples: ['TR_AMDuaW8eDvbDmz'] })),
+  type: Type.Optional(Type.String({ description: 'AUDIO, VIDEO or DATA', examples: ['AUDIO'] })),
+  source: Type.Optional(
+    Type.String({
+      description: 'CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN',
+      examples: ['MICROPHONE'],
     }),
-    mediaStartedAt: Type.Optional(
-      orNull(
-        instantSchema('Time of the first recorded frame'),
-        "When the recording's media begins; null until known",
-      ),
-    ),
-    fileUrl: Type.Optional(
-      Type.String({ description: 'Valid for 24 h from the attempt; absent if there is no file' }),
-    ),
-    durationMs: Type.Optional(Type.Integer({ description: 'Length in milliseconds' })),
-    sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the file in bytes' })),
-    error: Type.Optional(Type.String({ description: 'Why the recording failed or was aborted' })),
-    corrected: Type.Optional(
-      Type.Boolean({
-        description:
-          'An earlier egress_ended reported the recording as failed; its file was stored after all',
-      }),
-    ),
-  },
-  { $id: 'EventRecording', additionalProperties: true, description: 'The recording' },
-);
+  ),
+  name: Type.Optional(Type.String({ description: 'Name from the publisher' })),
+  muted: Type.Optional(Type.Boolean({ description: 'Whether the track is muted' })),
+});
 
-const EventIngressSchema = Type.Object(
-  {
-    ingressId: Type.String({ description: 'Form IN_<id>', examples: ['IN_wnBrCvKPXSSm'] }),
-    name: Type.Optional(Type.String({ description: 'Name of the ingress' })),
-    inputType: Type.Optional(
-      Type.String({ description: 'RTMP_INPUT or WHIP_INPUT', examples: ['RTMP_INPUT'] }),
+const EventRecordingSchema = open('EventRecording', 'The recording', {
+  egressId,
+  status: Type.String({
+    description: 'recording, stopped, aborted or failed',
+    examples: ['stopped'],
+  }),
+  mediaStartedAt: Type.Optional(
+    orNull(
+      instantSchema('Time of the first recorded frame'),
+      "When the recording's media begins; null until known",
     ),
-    participantIdentity: Type.Optional(Type.String({ description: 'Identity of the stream in the room' })),
-    participantName: Type.Optional(Type.String({ description: 'Display name of the stream in the room' })),
-    error: Type.Optional(Type.String({ description: 'Why it failed, if it did' })),
-  },
-  { $id: 'EventIngress', additionalProperties: true, description: 'The stream' },
-);
+  ),
+  fileUrl: Type.Optional(
+    Type.String({ description: 'Valid for 24 h from the attempt; absent if there is no file' }),
+  ),
+  durationMs: Type.Optional(Type.Integer({ description: 'Length in milliseconds' })),
+  sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the file in bytes' })),
+  error: Type.Optional(Type.String({ description: 'Why the recording failed or was aborted' })),
+  corrected: Type.Optional(
+    Type.Boolean({
+      description: 'An earlier egress_ended reported the recording as failed; its file was stored after all',
+    }),
+  ),
+});
 
-const EventTranscriptionSchema = Type.Object(
-  {
-    transcriptionId: Type.String({ description: 'Form tr_<id>' }),
-    kind: Type.Optional(Type.String({ description: 'live or post', examples: ['live'] })),
-    roomId: Type.Optional(Type.String({ description: 'Room name', examples: ['demo'] })),
-    recordingId: Type.Optional(Type.String({ description: 'The recording of a post-call transcription' })),
-    status: Type.Optional(Type.String({ description: 'stopped, completed or failed' })),
-    language: Type.Optional(Type.String({ description: 'BCP 47', examples: ['en-US'] })),
-    startedAt: Type.Optional(orNull(instantSchema('When it was started'), 'Live transcriptions only')),
-    stoppedAt: Type.Optional(orNull(instantSchema('When it was stopped'), 'Live transcriptions only')),
-    queuedAt: Type.Optional(orNull(instantSchema('When it was queued'), 'Post-call transcriptions only')),
-    completedAt: Type.Optional(
-      orNull(instantSchema('When it was completed'), 'Post-call transcriptions only'),
+const EventIngressSchema = open('EventIngress', 'The stream', {
+  ingressId: Type.String({ description: 'Form IN_<id>', examples: ['IN_wnBrCvKPXSSm'] }),
+  name: Type.Optional(Type.String({ description: 'Name of the ingress' })),
+  inputType: Type.Optional(
+    Type.String({ description: 'RTMP_INPUT or WHIP_INPUT', examples: ['RTMP_INPUT'] }),
+  ),
+  participantIdentity: Type.Optional(Type.String({ description: 'Identity of the stream in the room' })),
+  participantName: Type.Optional(Type.String({ description: 'Display name of the stream in the room' })),
+  error: Type.Optional(Type.String({ description: 'Why it failed, if it did' })),
+});
+
+const EventTranscriptionSchema = open('EventTranscription', 'The transcription; read its text from the API', {
+  transcriptionId: Type.String({ description: 'Form tr_<id>' }),
+  kind: Type.Optional(Type.String({ description: 'live or post', examples: ['live'] })),
+  roomId: Type.Optional(Type.String({ description: 'Room name', examples: ['demo'] })),
+  recordingId: Type.Optional(Type.String({ description: 'The recording of a post-call transcription' })),
+  status: Type.Optional(Type.String({ description: 'stopped, completed or failed' })),
+  language: Type.Optional(Type.String({ description: 'BCP 47', examples: ['en-US'] })),
+  startedAt: Type.Optional(orNull(instantSchema('When it was started'), 'Live transcriptions only')),
+  stoppedAt: Type.Optional(orNull(instantSchema('When it was stopped'), 'Live transcriptions only')),
+  queuedAt: Type.Optional(orNull(instantSchema('When it was queued'), 'Post-call transcriptions only')),
+  completedAt: Type.Optional(orNull(instantSchema('When it was completed'), 'Post-call transcriptions only')),
+  durationMs: Type.Optional(orNull(Type.Integer(), 'Length of the audio, of a post-call transcription')),
+  segmentCount: Type.Optional(Type.Integer({ description: 'Final segments' })),
+  error: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String({ description: 'Error code', examples: ['recording-not-media'] }),
+        message: Type.String({ description: 'What is wrong, and what to do' }),
+      },
+      { description: 'Why the transcription failed; only with transcription_failed' },
     ),
-    durationMs: Type.Optional(orNull(Type.Integer(), 'Length of the audio, of a post-call transcription')),
-    segmentCount: Type.Optional(Type.Integer({ description: 'Final segments' })),
-    error: Type.Optional(
-      Type.Object(
-        {
-          code: Type.String({ description: 'Error code', examples: ['recording-not-media'] }),
-          message: Type.String({ description: 'What is wrong, and what to do' }),
-        },
-        { description: 'Why the transcription failed; only with transcription_failed' },
-      ),
-    ),
-  },
-  {
-    $id: 'EventTranscription',
-    additionalProperties: true,
-    description: 'The transcription; read its text from the API',
-  },
-);
+  ),
+});
 
 const closeReason = Type.Enum(CLOSE_REASONS, {
   description: 'Why a plan closed the room; absent for a room that ended otherwise',

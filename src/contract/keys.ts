@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { SCOPE_MEANINGS, SCOPES } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, PAGE } from './paging.ts';
+import { closed, closedQuery, named } from './schema.ts';
 
 /** Id of the root key, API_KEY, which is not in the database. */
 export const ROOT_KEY_ID = 'root';
@@ -107,71 +108,65 @@ export const KeyParams = Type.Object({
   keyId: idParameter('Form key_<id>', 'key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'),
 });
 
-export const KeyCreateSchema = Type.Object(
-  {
-    name: nameSchema('Purpose of the key, such as the program that uses it', 'booking back end'),
-    scopes,
-    rooms: Type.Optional({
-      ...roomPrefixes,
-      description:
-        'Only rooms whose names begin with one of these: the key sees and changes nothing of others. Without it, all rooms',
+export const KeyCreateSchema = closed('KeyCreate', 'The API key to create', {
+  name: nameSchema('Purpose of the key, such as the program that uses it', 'booking back end'),
+  scopes,
+  rooms: Type.Optional({
+    ...roomPrefixes,
+    description:
+      'Only rooms whose names begin with one of these: the key sees and changes nothing of others. Without it, all rooms',
+  }),
+  limits: Type.Optional({ ...ownLimits, description: 'Limits of this key' }),
+  ttl: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_KEY_TTL_SECONDS,
+      description: 'Seconds until the key expires; without it, the key is valid until it is revoked',
+      examples: [7_776_000],
     }),
-    limits: Type.Optional({ ...ownLimits, description: 'Limits of this key' }),
-    ttl: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_KEY_TTL_SECONDS,
-        description: 'Seconds until the key expires; without it, the key is valid until it is revoked',
-        examples: [7_776_000],
-      }),
-    ),
-  },
-  { $id: 'KeyCreate', description: 'The API key to create', additionalProperties: false },
-);
+  ),
+});
 export type KeyCreate = Static<typeof KeyCreateSchema>;
 
 const STATUSES = ['active', 'expired', 'revoked'] as const;
 
-export const KeySchema = Type.Object(
-  {
-    id: Type.String(keyId),
-    name: Type.String({
-      description: 'Name of the key, such as the program that uses it',
-      examples: ['booking back end'],
+export const KeySchema = named('Key', 'An API key beside the root key', {
+  id: Type.String(keyId),
+  name: Type.String({
+    description: 'Name of the key, such as the program that uses it',
+    examples: ['booking back end'],
+  }),
+  scopes,
+  rooms: shownPrefixes,
+  limits: shownLimits,
+  status: Type.Enum(STATUSES, { description: 'Only an active key is accepted' }),
+  createdAt: instantSchema('When the key was created'),
+  expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
+    description: 'When it expires; null for never',
+  }),
+  revokedAt: Type.Union([instantSchema('When it was revoked'), Type.Null()], {
+    description: 'When it was revoked; null if it was not',
+  }),
+  lastUsedAt: Type.Union([instantSchema('The minute of its last request'), Type.Null()], {
+    description:
+      'The minute in which it last signed a request, known to all instances a minute later; null if it never did',
+  }),
+  secret: Type.Optional(
+    Type.String({
+      description: 'The secret to sign with; only in the response to the creation',
+      examples: ['rtcsk_…'],
     }),
-    scopes,
-    rooms: shownPrefixes,
-    limits: shownLimits,
-    status: Type.Enum(STATUSES, { description: 'Only an active key is accepted' }),
-    createdAt: instantSchema('When the key was created'),
-    expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
-      description: 'When it expires; null for never',
-    }),
-    revokedAt: Type.Union([instantSchema('When it was revoked'), Type.Null()], {
-      description: 'When it was revoked; null if it was not',
-    }),
-    lastUsedAt: Type.Union([instantSchema('The minute of its last request'), Type.Null()], {
-      description:
-        'The minute in which it last signed a request, known to all instances a minute later; null if it never did',
-    }),
-    secret: Type.Optional(
-      Type.String({
-        description: 'The secret to sign with; only in the response to the creation',
-        examples: ['rtcsk_…'],
-      }),
-    ),
-  },
-  { $id: 'Key', description: 'An API key beside the root key' },
-);
+  ),
+});
 export type Key = Static<typeof KeySchema>;
 
-export const KeyListQuery = Type.Object(PAGE, { additionalProperties: false });
+export const KeyListQuery = closedQuery(PAGE);
 export type KeyListQuery = Static<typeof KeyListQuery>;
 
-export const KeyListSchema = Type.Object(
-  { keys: Type.Array(KeySchema, { description: 'The keys, oldest first' }), nextCursor },
-  { $id: 'KeyList', description: 'A page of API keys' },
-);
+export const KeyListSchema = named('KeyList', 'A page of API keys', {
+  keys: Type.Array(KeySchema, { description: 'The keys, oldest first' }),
+  nextCursor,
+});
 export type KeyList = Static<typeof KeyListSchema>;
 
 /** The things of which one API key may have only so many. */
@@ -201,40 +196,37 @@ function limitSchema(description: string) {
   );
 }
 
-export const OwnKeySchema = Type.Object(
-  {
-    id: Type.String({ ...keyId, description: `Form key_<id>; \`${ROOT_KEY_ID}\` for the root key, API_KEY` }),
-    name: Type.String({ description: `What it is for; \`${ROOT_KEY_ID}\` for the root key` }),
-    isRoot: Type.Boolean({ description: 'Whether it is the root key, which alone creates and revokes keys' }),
-    scopes,
-    rooms: shownPrefixes,
-    expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
-      description: 'When it expires; null for never',
-    }),
-    limits: Type.Optional(
-      Type.Object(
-        {
-          webhooks: limitSchema(KIND_MEANINGS.webhooks),
-          plans: limitSchema(KIND_MEANINGS.plans),
-          vocabularies: limitSchema(KIND_MEANINGS.vocabularies),
-          blocks: limitSchema(KIND_MEANINGS.blocks),
-          rooms: Type.Optional(limitSchema(ROOM_MEANINGS.rooms)),
-          participants: Type.Optional(limitSchema(ROOM_MEANINGS.participants)),
-          minutesPerMonth: Type.Optional(limitSchema(ROOM_MEANINGS.minutesPerMonth)),
-          requestsPerSecond: Type.Optional(
-            Type.Object(
-              { limit: Type.Integer({ minimum: 1, description: 'How many there may be', examples: [20] }) },
-              { description: 'Requests in a second to one instance' },
-            ),
+export const OwnKeySchema = named('OwnKey', 'The key that signed the request, with its scopes and limits', {
+  id: Type.String({ ...keyId, description: `Form key_<id>; \`${ROOT_KEY_ID}\` for the root key, API_KEY` }),
+  name: Type.String({ description: `What it is for; \`${ROOT_KEY_ID}\` for the root key` }),
+  isRoot: Type.Boolean({ description: 'Whether it is the root key, which alone creates and revokes keys' }),
+  scopes,
+  rooms: shownPrefixes,
+  expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
+    description: 'When it expires; null for never',
+  }),
+  limits: Type.Optional(
+    Type.Object(
+      {
+        webhooks: limitSchema(KIND_MEANINGS.webhooks),
+        plans: limitSchema(KIND_MEANINGS.plans),
+        vocabularies: limitSchema(KIND_MEANINGS.vocabularies),
+        blocks: limitSchema(KIND_MEANINGS.blocks),
+        rooms: Type.Optional(limitSchema(ROOM_MEANINGS.rooms)),
+        participants: Type.Optional(limitSchema(ROOM_MEANINGS.participants)),
+        minutesPerMonth: Type.Optional(limitSchema(ROOM_MEANINGS.minutesPerMonth)),
+        requestsPerSecond: Type.Optional(
+          Type.Object(
+            { limit: Type.Integer({ minimum: 1, description: 'How many there may be', examples: [20] }) },
+            { description: 'Requests in a second to one instance' },
           ),
-        },
-        {
-          description:
-            'What the key may have only so many of; absent for the root key. Later versions may add kinds',
-        },
-      ),
+        ),
+      },
+      {
+        description:
+          'What the key may have only so many of; absent for the root key. Later versions may add kinds',
+      },
     ),
-  },
-  { $id: 'OwnKey', description: 'The key that signed the request, with its scopes and limits' },
-);
+  ),
+});
 export type OwnKey = Static<typeof OwnKeySchema>;

@@ -1,102 +1,85 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { closedQuery, named } from './schema.ts';
 
 /* The wire shapes of /it. Names are exactly those of the specification. */
 
-export const PlaceRecordSchema = Type.Object(
-  {
-    code: Type.String({ description: 'Belfiore code of the place', examples: ['H501'] }),
-    belfiore_code: Type.String({
-      description:
-        'Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists',
-      examples: ['H501'],
-    }),
-    province: Type.String({ description: 'Province abbreviation, EE for a state', examples: ['RM'] }),
-    name: Type.String({ description: 'Upper case', examples: ['ROMA'] }),
-  },
-  { $id: 'PlaceRecord', description: 'A place' },
-);
+export const PlaceRecordSchema = named('PlaceRecord', 'A place', {
+  code: Type.String({ description: 'Belfiore code of the place', examples: ['H501'] }),
+  belfiore_code: Type.String({
+    description:
+      'Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists',
+    examples: ['H501'],
+  }),
+  province: Type.String({ description: 'Province abbreviation, EE for a state', examples: ['RM'] }),
+  name: Type.String({ description: 'Upper case', examples: ['ROMA'] }),
+});
 
-const IstatProvinceSchema = Type.Object(
-  {
-    abbreviation: Type.String({ description: 'Two letters', examples: ['OT'] }),
-    name: Type.String({ description: 'Name in Italian', examples: ['Gallura Nord-Est Sardegna'] }),
-    from: Type.String({ description: 'First day', examples: ['2026-01-01'] }),
-  },
-  { $id: 'IstatProvince', description: 'The province of a comune of Sardinia as ISTAT has it' },
-);
+const IstatProvinceSchema = named('IstatProvince', 'The province of a comune of Sardinia as ISTAT has it', {
+  abbreviation: Type.String({ description: 'Two letters', examples: ['OT'] }),
+  name: Type.String({ description: 'Name in Italian', examples: ['Gallura Nord-Est Sardegna'] }),
+  from: Type.String({ description: 'First day', examples: ['2026-01-01'] }),
+});
 
 /** A place record with its dates. */
-export const PlacePeriodSchema = Type.Object(
-  {
-    ...PlaceRecordSchema.properties,
-    from: Type.Union([Type.String({ examples: ['1884-09-11'] }), Type.Null()], {
-      description: 'First day of the name in the province; null if no register has it',
+export const PlacePeriodSchema = named('PlacePeriod', 'A place with its dates', {
+  ...PlaceRecordSchema.properties,
+  from: Type.Union([Type.String({ examples: ['1884-09-11'] }), Type.Null()], {
+    description: 'First day of the name in the province; null if no register has it',
+  }),
+  to: Type.Union([Type.String(), Type.Null()], {
+    description: 'Last day; null while in force, or if no register has it',
+  }),
+  current: Type.Boolean({ description: 'Whether the name is in force today' }),
+  istatProvince: Type.Optional(
+    Type.Union([IstatProvinceSchema, Type.Null()], {
+      description:
+        'Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has',
     }),
-    to: Type.Union([Type.String(), Type.Null()], {
-      description: 'Last day; null while in force, or if no register has it',
-    }),
-    current: Type.Boolean({ description: 'Whether the name is in force today' }),
-    istatProvince: Type.Optional(
-      Type.Union([IstatProvinceSchema, Type.Null()], {
-        description:
-          'Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has',
-      }),
-    ),
-  },
-  { $id: 'PlacePeriod', description: 'A place with its dates' },
-);
+  ),
+});
 
 export const PlaceListSchema = Type.Array(PlacePeriodSchema);
 
 export const FoundPlaceListSchema = Type.Array(
-  Type.Object(
-    {
-      ...PlacePeriodSchema.properties,
-      history: Type.Array(
-        Type.Object({
-          ...PlacePeriodSchema.properties,
-          source: Type.Enum(['ministero-interno', 'codice-fiscale-js'], {
-            description: 'Source of the record',
-          }),
+  named('FoundPlace', 'A place with its history', {
+    ...PlacePeriodSchema.properties,
+    history: Type.Array(
+      Type.Object({
+        ...PlacePeriodSchema.properties,
+        source: Type.Enum(['ministero-interno', 'codice-fiscale-js'], {
+          description: 'Source of the record',
         }),
-        { description: 'Its names and provinces over time, oldest first' },
-      ),
-      successors: Type.Array(
-        Type.Object({
-          code: Type.String({ description: 'Belfiore code', examples: ['L736'] }),
-          province: Type.String({ description: 'Province abbreviation', examples: ['VE'] }),
-          name: Type.String({ description: 'Upper case', examples: ['VENEZIA'] }),
-          source: Type.Enum(['istat', 'istat-same-code', 'istat-seat', 'istat-divided', 'by-hand'], {
-            description: 'Source of the succession',
-          }),
-        }),
-        { description: 'Its successors in turn, or all places among which it was divided' },
-      ),
-      frazioni: Type.Array(Type.String({ examples: ['PORTO ERCOLE'] }), {
-        description:
-          'For a postal code: the frazioni that have it, if the rest of the comune has another one. No frazione is a birthplace',
       }),
-    },
-    { $id: 'FoundPlace', description: 'A place with its history' },
-  ),
+      { description: 'Its names and provinces over time, oldest first' },
+    ),
+    successors: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'Belfiore code', examples: ['L736'] }),
+        province: Type.String({ description: 'Province abbreviation', examples: ['VE'] }),
+        name: Type.String({ description: 'Upper case', examples: ['VENEZIA'] }),
+        source: Type.Enum(['istat', 'istat-same-code', 'istat-seat', 'istat-divided', 'by-hand'], {
+          description: 'Source of the succession',
+        }),
+      }),
+      { description: 'Its successors in turn, or all places among which it was divided' },
+    ),
+    frazioni: Type.Array(Type.String({ examples: ['PORTO ERCOLE'] }), {
+      description:
+        'For a postal code: the frazioni that have it, if the rest of the comune has another one. No frazione is a birthplace',
+    }),
+  }),
 );
 
-export const RegionSchema = Type.Object(
-  {
-    name: Type.String({ description: 'Name in Italian', examples: ['Lazio'] }),
-    provinces: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ description: 'Name in Italian', examples: ['Roma'] }),
-          abbreviation: Type.String({ description: 'Two letters', examples: ['RM'] }),
-        },
-        { $id: 'Province', description: 'A province' },
-      ),
-      { description: 'Its provinces' },
-    ),
-  },
-  { $id: 'Region', description: 'A region with its provinces' },
-);
+export const RegionSchema = named('Region', 'A region with its provinces', {
+  name: Type.String({ description: 'Name in Italian', examples: ['Lazio'] }),
+  provinces: Type.Array(
+    named('Province', 'A province', {
+      name: Type.String({ description: 'Name in Italian', examples: ['Roma'] }),
+      abbreviation: Type.String({ description: 'Two letters', examples: ['RM'] }),
+    }),
+    { description: 'Its provinces' },
+  ),
+});
 
 export const RegionListSchema = Type.Array(RegionSchema);
 
@@ -104,24 +87,21 @@ export const CapListSchema = Type.Array(Type.Integer({ examples: [118] }), {
   description: 'Postal codes as integers: 00118 is 118',
 });
 
-const DatedCapsSchema = Type.Object(
-  {
-    place: PlaceRecordSchema,
-    caps: Type.Array(Type.String({ examples: ['00118'] }), { description: 'Five digits each, in order' }),
-    asOf: Type.String({ description: 'Year and month of the codes', examples: ['2026-11'] }),
-    replacedBy: Type.Union([Type.String(), Type.Null()], {
-      description: 'The code that will replace the others of this comune; null for nearly all comuni',
+const DatedCapsSchema = named('DatedCaps', 'With details=true', {
+  place: PlaceRecordSchema,
+  caps: Type.Array(Type.String({ examples: ['00118'] }), { description: 'Five digits each, in order' }),
+  asOf: Type.String({ description: 'Year and month of the codes', examples: ['2026-11'] }),
+  replacedBy: Type.Union([Type.String(), Type.Null()], {
+    description: 'The code that will replace the others of this comune; null for nearly all comuni',
+  }),
+  frazioni: Type.Array(
+    Type.Object({
+      cap: Type.String({ description: 'Postal code', examples: ['58018'] }),
+      names: Type.Array(Type.String({ examples: ['PORTO ERCOLE'] }), { description: 'Its frazioni' }),
     }),
-    frazioni: Type.Array(
-      Type.Object({
-        cap: Type.String({ description: 'Postal code', examples: ['58018'] }),
-        names: Type.Array(Type.String({ examples: ['PORTO ERCOLE'] }), { description: 'Its frazioni' }),
-      }),
-      { description: 'The frazioni of codes that only frazioni have, as far as they are known' },
-    ),
-  },
-  { $id: 'DatedCaps', description: 'With details=true' },
-);
+    { description: 'The frazioni of codes that only frazioni have, as far as they are known' },
+  ),
+});
 
 export const CapsResponseSchema = Type.Union([CapListSchema, DatedCapsSchema]);
 
@@ -153,10 +133,6 @@ const date = Type.Optional(
     examples: ['1970-01-01'],
   }),
 );
-/** A parameter that is not known is refused: a misspelt one must not be ignored. */
-function closedQuery<Parameters extends Record<string, TSchema>>(parameters: Parameters) {
-  return Type.Object(parameters, { additionalProperties: false });
-}
 
 const numberText = (description: string) =>
   Type.Optional(Type.String({ pattern: '^\\d{1,5}$', description }));

@@ -11,6 +11,7 @@ import {
 import { instantSchema, roomNameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { RecordingSettingsSchema } from './recordings.ts';
+import { closed, closedQuery, named, open } from './schema.ts';
 import { LANGUAGE_PATTERN, LiveStartSchema } from './transcription.ts';
 import { termsSchema } from './vocabulary.ts';
 
@@ -91,23 +92,16 @@ export const roomPlanFields = {
     }),
   ),
   record: Type.Optional(
-    Type.Object(
-      { at, ...RecordingSettingsSchema.properties },
-      {
-        $id: 'PlannedRecording',
-        description: 'Record each session of the room, with the fields of recording/start',
-        additionalProperties: false,
-      },
-    ),
+    closed('PlannedRecording', 'Record each session of the room, with the fields of recording/start', {
+      at,
+      ...RecordingSettingsSchema.properties,
+    }),
   ),
   transcribe: Type.Optional(
-    Type.Object(
+    closed(
+      'PlannedTranscription',
+      'Transcribe each session of the room live, with the fields of transcription/start',
       { at, ...LiveStartSchema.properties },
-      {
-        $id: 'PlannedTranscription',
-        description: 'Transcribe each session of the room live, with the fields of transcription/start',
-        additionalProperties: false,
-      },
     ),
   ),
   vocabulary: Type.Optional(termsSchema('Names and terms for transcriptions of rooms without a vocabulary')),
@@ -154,60 +148,48 @@ export const PlanParams = Type.Object({
   }),
 });
 
-export const PlanPutSchema = Type.Object(planFields, {
-  $id: 'PlanPut',
-  description: 'The plan: exactly one of `room` and `prefix`, and what it sets',
-  additionalProperties: false,
-});
+export const PlanPutSchema = closed(
+  'PlanPut',
+  'The plan: exactly one of `room` and `prefix`, and what it sets',
+  planFields,
+);
 export type PlanPut = Static<typeof PlanPutSchema>;
 
-export const PlanSchema = Type.Object(
-  {
-    planId: Type.String({ description: 'Id of the plan', examples: ['lessons'] }),
-    ...planFields,
-    createdAt: instantSchema('When the plan was made'),
-    updatedAt: instantSchema('When it was changed last'),
-  },
-  { $id: 'Plan', description: 'Settings for a room, or for all rooms with a prefix' },
-);
+export const PlanSchema = named('Plan', 'Settings for a room, or for all rooms with a prefix', {
+  planId: Type.String({ description: 'Id of the plan', examples: ['lessons'] }),
+  ...planFields,
+  createdAt: instantSchema('When the plan was made'),
+  updatedAt: instantSchema('When it was changed last'),
+});
 export type Plan = Static<typeof PlanSchema>;
 
 /** The settings of a plan, without the rooms that it is for. */
 export type PlanSettings = Omit<PlanPut, 'room' | 'prefix'>;
 
-export const PlanListQuery = Type.Object(
-  { limit: pageLimit(200, 'default 50'), cursor: pageCursor(400) },
-  { additionalProperties: false },
-);
+export const PlanListQuery = closedQuery({ limit: pageLimit(200, 'default 50'), cursor: pageCursor(400) });
 export type PlanListQuery = Static<typeof PlanListQuery>;
 
-export const PlanListSchema = Type.Object(
-  { plans: Type.Array(PlanSchema, { description: 'The plans' }), nextCursor },
-  { $id: 'PlanList', description: 'Plans, ordered by id' },
-);
+export const PlanListSchema = named('PlanList', 'Plans, ordered by id', {
+  plans: Type.Array(PlanSchema, { description: 'The plans' }),
+  nextCursor,
+});
 export type PlanList = Static<typeof PlanListSchema>;
 
 /** The data that clients in a room get before it is closed, which the event room_closing has too. */
-export const RoomClosingSchema = Type.Object(
-  {
-    reason: Type.Enum(CLOSE_REASONS, { description: 'What closes the room' }),
-    closesAt: instantSchema('When it is closed'),
-    secondsLeft: Type.Integer({ description: 'Seconds until then; 0 right before the end' }),
-  },
-  { $id: 'RoomClosing', additionalProperties: true, description: 'When and why the room is closed' },
-);
+export const RoomClosingSchema = open('RoomClosing', 'When and why the room is closed', {
+  reason: Type.Enum(CLOSE_REASONS, { description: 'What closes the room' }),
+  closesAt: instantSchema('When it is closed'),
+  secondsLeft: Type.Integer({ description: 'Seconds until then; 0 right before the end' }),
+});
 export type RoomClosing = Static<typeof RoomClosingSchema>;
 
-export const PlannedStartSchema = Type.Object(
-  {
-    starts: Type.Enum(PLANNED_STARTS, { description: 'What the plan wanted to start' }),
-    error: Type.Object(
-      {
-        code: Type.String({ description: 'Error code', examples: ['media-worker-unavailable'] }),
-        message: Type.String({ description: 'What is wrong, and what to do' }),
-      },
-      { additionalProperties: true, description: 'Why it was refused' },
-    ),
-  },
-  { $id: 'PlannedStart', additionalProperties: true, description: 'What a plan could not start' },
-);
+export const PlannedStartSchema = open('PlannedStart', 'What a plan could not start', {
+  starts: Type.Enum(PLANNED_STARTS, { description: 'What the plan wanted to start' }),
+  error: Type.Object(
+    {
+      code: Type.String({ description: 'Error code', examples: ['media-worker-unavailable'] }),
+      message: Type.String({ description: 'What is wrong, and what to do' }),
+    },
+    { additionalProperties: true, description: 'Why it was refused' },
+  ),
+});

@@ -1,16 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema } from './names.ts';
+import { named } from './schema.ts';
 
-const FieldErrorSchema = Type.Object(
-  {
-    pointer: Type.Optional(
-      Type.String({ description: 'JSON pointer into the body, as a URI fragment: #/name' }),
-    ),
-    parameter: Type.Optional(Type.String({ description: 'Name of the query or path parameter' })),
-    detail: Type.String({ description: 'What is wrong with it' }),
-  },
-  { $id: 'FieldError', description: 'One invalid field or parameter' },
-);
+const FieldErrorSchema = named('FieldError', 'One invalid field or parameter', {
+  pointer: Type.Optional(
+    Type.String({ description: 'JSON pointer into the body, as a URI fragment: #/name' }),
+  ),
+  parameter: Type.Optional(Type.String({ description: 'Name of the query or path parameter' })),
+  detail: Type.String({ description: 'What is wrong with it' }),
+});
 
 /** The schema of a Hint. */
 export function hintSchema(description: string) {

@@ -3,6 +3,7 @@ import { SESSION_STATUSES } from './choices.ts';
 import { idParameter, instantSchema, nameSchema, shownMetadata } from './names.ts';
 import { nextCursor, PAGE, pageCursor, pageLimit } from './paging.ts';
 import { RecordingSchema } from './recordings.ts';
+import { closedQuery, named } from './schema.ts';
 
 /*
  * A session is a room from its opening to its end. A room of the same name that is opened later is another session,
@@ -54,19 +55,22 @@ const sessionFields = {
   }),
 };
 
-export const SessionSchema = Type.Object(sessionFields, {
-  $id: 'Session',
-  description: 'A room from its opening to its end, without recorders and agents',
-});
+export const SessionSchema = named(
+  'Session',
+  'A room from its opening to its end, without recorders and agents',
+  sessionFields,
+);
 export type Session = Static<typeof SessionSchema>;
 
-export const SessionListSchema = Type.Object(
-  { sessions: Type.Array(SessionSchema, { description: 'The sessions, newest first' }), nextCursor },
-  { $id: 'SessionList', description: 'A page of sessions' },
-);
+export const SessionListSchema = named('SessionList', 'A page of sessions', {
+  sessions: Type.Array(SessionSchema, { description: 'The sessions, newest first' }),
+  nextCursor,
+});
 export type SessionList = Static<typeof SessionListSchema>;
 
-const SessionParticipantSchema = Type.Object(
+const SessionParticipantSchema = named(
+  'SessionParticipant',
+  'A connection of a participant to the room, from joining to leaving',
   {
     sid: Type.String({
       description: "The media server's id of this connection; somebody who joins again has a new one",
@@ -85,14 +89,12 @@ const SessionParticipantSchema = Type.Object(
       examples: [1_717_500],
     }),
   },
-  {
-    $id: 'SessionParticipant',
-    description: 'A connection of a participant to the room, from joining to leaving',
-  },
 );
 export type SessionParticipant = Static<typeof SessionParticipantSchema>;
 
-const SessionTranscriptionSchema = Type.Object(
+const SessionTranscriptionSchema = named(
+  'SessionTranscription',
+  'A transcription of the room, or of one of its recordings',
   {
     transcriptionId: Type.String({
       description: 'Form tr_<id>',
@@ -110,14 +112,15 @@ const SessionTranscriptionSchema = Type.Object(
     startedAt: instantSchema('When it was started; when it was queued, for a recording'),
     endedAt: orNull(instantSchema('When it ended'), 'Null until it is stopped, completed or failed'),
   },
-  { $id: 'SessionTranscription', description: 'A transcription of the room, or of one of its recordings' },
 );
 export type SessionTranscription = Static<typeof SessionTranscriptionSchema>;
 
 /** Maximum participants, recordings and transcriptions in a returned session. Their own lists have all of them. */
 export const MAX_SHOWN = 1000;
 
-export const SessionDetailSchema = Type.Object(
+export const SessionDetailSchema = named(
+  'SessionDetail',
+  'A session with its participants, recordings and transcriptions',
   {
     ...sessionFields,
     recordings: Type.Array(RecordingSchema, {
@@ -139,49 +142,46 @@ export const SessionDetailSchema = Type.Object(
       Type.Boolean({ description: 'True if there are more transcriptions' }),
     ),
   },
-  { $id: 'SessionDetail', description: 'A session with its participants, recordings and transcriptions' },
 );
 export type SessionDetail = Static<typeof SessionDetailSchema>;
 
-export const SessionListQuery = Type.Object(
-  {
-    roomId: Type.Optional(nameSchema('Only sessions of this room', 'demo')),
-    status: Type.Optional(
-      Type.Enum(SESSION_STATUSES, { description: 'Only sessions that are open, or ended' }),
-    ),
-    since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Only rooms opened since then',
-        examples: ['2026-01-01T00:00:00.000Z'],
-      }),
-    ),
-    until: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Only rooms opened before then, so that consecutive months have each session once',
-        examples: ['2026-02-01T00:00:00.000Z'],
-      }),
-    ),
-    ...PAGE,
-  },
-  { additionalProperties: false },
-);
+export const SessionListQuery = closedQuery({
+  roomId: Type.Optional(nameSchema('Only sessions of this room', 'demo')),
+  status: Type.Optional(
+    Type.Enum(SESSION_STATUSES, { description: 'Only sessions that are open, or ended' }),
+  ),
+  since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only rooms opened since then',
+      examples: ['2026-01-01T00:00:00.000Z'],
+    }),
+  ),
+  until: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only rooms opened before then, so that consecutive months have each session once',
+      examples: ['2026-02-01T00:00:00.000Z'],
+    }),
+  ),
+  ...PAGE,
+});
 export type SessionListQuery = Static<typeof SessionListQuery>;
 
-export const SessionParticipantListSchema = Type.Object(
+export const SessionParticipantListSchema = named(
+  'SessionParticipantList',
+  'A page of the participants of a session',
   {
     participants: Type.Array(SessionParticipantSchema, {
       description: 'Their connections, in the order in which they joined',
     }),
     nextCursor,
   },
-  { $id: 'SessionParticipantList', description: 'A page of the participants of a session' },
 );
 export type SessionParticipantList = Static<typeof SessionParticipantListSchema>;
 
-export const SessionParticipantListQuery = Type.Object(
-  { limit: pageLimit(1000, 'default 200'), cursor: pageCursor(512) },
-  { additionalProperties: false },
-);
+export const SessionParticipantListQuery = closedQuery({
+  limit: pageLimit(1000, 'default 200'),
+  cursor: pageCursor(512),
+});
 export type SessionParticipantListQuery = Static<typeof SessionParticipantListQuery>;

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, PAGE, pageCursor, pageLimit } from './paging.ts';
+import { closed, closedQuery, named } from './schema.ts';
 import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
 
 export { type Segment, SegmentSchema, type TranscriptionWarning } from './segments.ts';
@@ -51,49 +52,37 @@ export const TranscriptionOptionsSchema = Type.Object(
   { additionalProperties: false, description: 'How to transcribe' },
 );
 
-export const LiveStartSchema = Type.Object(
-  {
-    language: Type.Optional(language),
-    participants: Type.Optional(participants),
-    options: Type.Optional(TranscriptionOptionsSchema),
-  },
-  { $id: 'TranscriptionStart', description: 'How to transcribe a room', additionalProperties: false },
-);
+export const LiveStartSchema = closed('TranscriptionStart', 'How to transcribe a room', {
+  language: Type.Optional(language),
+  participants: Type.Optional(participants),
+  options: Type.Optional(TranscriptionOptionsSchema),
+});
 export type LiveStart = Static<typeof LiveStartSchema>;
 
-export const LiveStartedSchema = Type.Object(
-  {
-    transcriptionId,
-    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
-    status: Type.Literal('active', { description: 'Always active' }),
-    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
-    startedAt: instantSchema('When the transcription was started'),
-  },
-  { $id: 'TranscriptionStarted', description: 'The active transcription' },
-);
+export const LiveStartedSchema = named('TranscriptionStarted', 'The active transcription', {
+  transcriptionId,
+  roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+  status: Type.Literal('active', { description: 'Always active' }),
+  language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
+  startedAt: instantSchema('When the transcription was started'),
+});
 export type LiveStarted = Static<typeof LiveStartedSchema>;
 
-export const LiveStoppedSchema = Type.Object(
-  {
-    transcriptionId,
-    status: Type.Literal('stopped', { description: 'Always stopped' }),
-    stoppedAt: instantSchema('When the transcription was stopped'),
-    segmentCount: Type.Integer({ description: 'Final segments' }),
-  },
-  { $id: 'TranscriptionStopped', description: 'The stopped transcription' },
-);
+export const LiveStoppedSchema = named('TranscriptionStopped', 'The stopped transcription', {
+  transcriptionId,
+  status: Type.Literal('stopped', { description: 'Always stopped' }),
+  stoppedAt: instantSchema('When the transcription was stopped'),
+  segmentCount: Type.Integer({ description: 'Final segments' }),
+});
 export type LiveStopped = Static<typeof LiveStoppedSchema>;
 
-export const SpeakerUpdateSchema = Type.Object(
-  {
-    participants: Type.Record(Type.String(), Type.Union([Type.String(speakerName), Type.Null()]), {
-      ...speakerMap,
-      description: 'Merged into the map; null removes a name',
-      examples: [{ ada: 'Ada' }],
-    }),
-  },
-  { $id: 'SpeakerUpdate', description: 'Names to set or to remove', additionalProperties: false },
-);
+export const SpeakerUpdateSchema = closed('SpeakerUpdate', 'Names to set or to remove', {
+  participants: Type.Record(Type.String(), Type.Union([Type.String(speakerName), Type.Null()]), {
+    ...speakerMap,
+    description: 'Merged into the map; null removes a name',
+    examples: [{ ada: 'Ada' }],
+  }),
+});
 export type SpeakerUpdate = Static<typeof SpeakerUpdateSchema>;
 
 const errorMembers = {
@@ -115,61 +104,53 @@ const liveFields = {
   error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
 };
 
-export const LiveTranscriptionSchema = Type.Object(
-  {
-    ...liveFields,
-    segments: Type.Array(SegmentSchema, {
-      description:
-        'The segments by their start; the first ones that were stored, if there are more than the response has',
-    }),
-    nextCursor: Type.String({
-      description:
-        'Position after these segments, for `cursor` of the next read; there is one after the last too',
-      examples: ['WyJzZWdtZW50cyIsInRyXzEiLDFd'],
-    }),
-    warnings,
-  },
-  { $id: 'LiveTranscription', description: 'The live transcription of a room' },
-);
+export const LiveTranscriptionSchema = named('LiveTranscription', 'The live transcription of a room', {
+  ...liveFields,
+  segments: Type.Array(SegmentSchema, {
+    description:
+      'The segments by their start; the first ones that were stored, if there are more than the response has',
+  }),
+  nextCursor: Type.String({
+    description:
+      'Position after these segments, for `cursor` of the next read; there is one after the last too',
+    examples: ['WyJzZWdtZW50cyIsInRyXzEiLDFd'],
+  }),
+  warnings,
+});
 export type LiveTranscription = Static<typeof LiveTranscriptionSchema>;
 
-export const LiveSummarySchema = Type.Object(liveFields, {
-  $id: 'LiveTranscriptionSummary',
-  description: 'The live transcription of a room, without its segments',
-});
+export const LiveSummarySchema = named(
+  'LiveTranscriptionSummary',
+  'The live transcription of a room, without its segments',
+  liveFields,
+);
 export type LiveSummary = Static<typeof LiveSummarySchema>;
 
-export const LiveTranscriptionListSchema = Type.Object(
-  { transcriptions: Type.Array(LiveSummarySchema, { description: 'The transcriptions' }), nextCursor },
-  { $id: 'LiveTranscriptionList', description: 'A page of live transcriptions' },
-);
+export const LiveTranscriptionListSchema = named('LiveTranscriptionList', 'A page of live transcriptions', {
+  transcriptions: Type.Array(LiveSummarySchema, { description: 'The transcriptions' }),
+  nextCursor,
+});
 export type LiveTranscriptionList = Static<typeof LiveTranscriptionListSchema>;
 
-export const LiveListQuery = Type.Object(
-  {
-    roomId: Type.Optional(nameSchema('Only transcriptions of this room', 'demo')),
-    status: Type.Optional(Type.Enum(LIVE_STATES, { description: 'Only transcriptions in this state' })),
-    ...PAGE,
-  },
-  { additionalProperties: false },
-);
+export const LiveListQuery = closedQuery({
+  roomId: Type.Optional(nameSchema('Only transcriptions of this room', 'demo')),
+  status: Type.Optional(Type.Enum(LIVE_STATES, { description: 'Only transcriptions in this state' })),
+  ...PAGE,
+});
 export type LiveListQuery = Static<typeof LiveListQuery>;
 
-export const PostQueueSchema = Type.Object(
-  { language: Type.Optional(language), participants: Type.Optional(participants) },
-  { $id: 'TranscriptionQueue', description: 'How to transcribe a recording', additionalProperties: false },
-);
+export const PostQueueSchema = closed('TranscriptionQueue', 'How to transcribe a recording', {
+  language: Type.Optional(language),
+  participants: Type.Optional(participants),
+});
 export type PostQueue = Static<typeof PostQueueSchema>;
 
-export const PostQueuedSchema = Type.Object(
-  {
-    transcriptionId,
-    recordingId: Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] }),
-    status: Type.Enum(['queued', 'processing', 'completed'], { description: 'State of the transcription' }),
-    queuedAt: instantSchema('When it was queued'),
-  },
-  { $id: 'TranscriptionQueued', description: 'The queued transcription' },
-);
+export const PostQueuedSchema = named('TranscriptionQueued', 'The queued transcription', {
+  transcriptionId,
+  recordingId: Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] }),
+  status: Type.Enum(['queued', 'processing', 'completed'], { description: 'State of the transcription' }),
+  queuedAt: instantSchema('When it was queued'),
+});
 export type PostQueued = Static<typeof PostQueuedSchema>;
 
 /** Why a transcription failed: its `error.code`. A live transcription fails only with worker-lost. */
@@ -212,30 +193,29 @@ const postFields = {
   }),
 };
 
-export const PostTranscriptionSchema = Type.Object(postFields, {
-  $id: 'PostTranscription',
-  description: 'The transcription of a recording',
-});
+export const PostTranscriptionSchema = named(
+  'PostTranscription',
+  'The transcription of a recording',
+  postFields,
+);
 export type PostTranscription = Static<typeof PostTranscriptionSchema>;
 
-export const PostTranscriptionDetailSchema = Type.Object(
+export const PostTranscriptionDetailSchema = named(
+  'PostTranscriptionDetail',
+  'The transcription of a recording with its segments',
   {
     ...postFields,
     segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
     nextCursor,
     warnings,
   },
-  { $id: 'PostTranscriptionDetail', description: 'The transcription of a recording with its segments' },
 );
 export type PostTranscriptionDetail = Static<typeof PostTranscriptionDetailSchema>;
 
-export const PostTranscriptionListSchema = Type.Object(
-  {
-    transcriptions: Type.Array(PostTranscriptionSchema, { description: 'The transcriptions' }),
-    nextCursor,
-  },
-  { $id: 'PostTranscriptionList', description: 'A page of transcriptions' },
-);
+export const PostTranscriptionListSchema = named('PostTranscriptionList', 'A page of transcriptions', {
+  transcriptions: Type.Array(PostTranscriptionSchema, { description: 'The transcriptions' }),
+  nextCursor,
+});
 export type PostTranscriptionList = Static<typeof PostTranscriptionListSchema>;
 
 export const TranscriptionParams = Type.Object({
@@ -254,30 +234,27 @@ const segmentPage = {
   cursor: pageCursor(512),
 };
 
-export const TranscriptionQuery = Type.Object({ ...segmentPage, format }, { additionalProperties: false });
+export const TranscriptionQuery = closedQuery({ ...segmentPage, format });
 export type TranscriptionQuery = Static<typeof TranscriptionQuery>;
 
-export const LiveTranscriptionQuery = Type.Object(
-  {
-    since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Only segments that end after it',
-        examples: ['2026-01-31T09:30:00.000Z'],
-      }),
-    ),
-    ...segmentPage,
-    wait: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 25,
-        description: 'With cursor: seconds to wait for a new segment, or for the end of the transcription',
-      }),
-    ),
-    format,
-  },
-  { additionalProperties: false },
-);
+export const LiveTranscriptionQuery = closedQuery({
+  since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only segments that end after it',
+      examples: ['2026-01-31T09:30:00.000Z'],
+    }),
+  ),
+  ...segmentPage,
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 25,
+      description: 'With cursor: seconds to wait for a new segment, or for the end of the transcription',
+    }),
+  ),
+  format,
+});
 
 const searched = {
   roomId: Type.Optional(nameSchema('Only transcriptions of this room', 'demo')),
@@ -300,32 +277,26 @@ const WORDS_MEANING =
   'Words to find in transcripts, live and of recordings; a segment must have all of them. Plain text: no character has a special meaning';
 const SPOKEN_LANGUAGE = { pattern: LANGUAGE_PATTERN, maxLength: 35, examples: ['en'] };
 
-export const TranscriptSearchQuery = Type.Object(
-  {
-    q: Type.String({ ...WORDS, description: WORDS_MEANING }),
-    ...searched,
-    language: Type.Optional(
-      Type.String({
-        ...SPOKEN_LANGUAGE,
-        description: 'Only segments in this language (BCP 47); en includes en-US',
-      }),
-    ),
-    since: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only segments that begin then or later' }),
-    ),
-    until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only segments that begin before then' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const TranscriptSearchQuery = closedQuery({
+  q: Type.String({ ...WORDS, description: WORDS_MEANING }),
+  ...searched,
+  language: Type.Optional(
+    Type.String({
+      ...SPOKEN_LANGUAGE,
+      description: 'Only segments in this language (BCP 47); en includes en-US',
+    }),
+  ),
+  since: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only segments that begin then or later' }),
+  ),
+  until: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only segments that begin before then' }),
+  ),
+});
 
-export const TranscriptionListQuery = Type.Object(
-  {
-    ...searched,
-    status: Type.Optional(Type.Enum(POST_STATUSES, { description: 'Only transcriptions in this state' })),
-  },
-  { additionalProperties: false },
-);
+export const TranscriptionListQuery = closedQuery({
+  ...searched,
+  status: Type.Optional(Type.Enum(POST_STATUSES, { description: 'Only transcriptions in this state' })),
+});
 export type TranscriptionListQuery = Static<typeof TranscriptionListQuery>;
 export type TranscriptSearchQuery = Static<typeof TranscriptSearchQuery>;

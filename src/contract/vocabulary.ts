@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { closed } from './schema.ts';
 
 export const MAX_TERMS = 200;
 export const MAX_TERM_LENGTH = 80;
@@ -17,18 +18,11 @@ export function termsSchema(description: string) {
   );
 }
 
-export const VocabularySchema = Type.Object(
-  {
-    terms: termsSchema(
-      'Names and terms. The first ones count most, since a speech server takes some hundred characters',
-    ),
-  },
-  {
-    $id: 'Vocabulary',
-    description: 'Names and terms that are likely to be said in a room',
-    additionalProperties: false,
-  },
-);
+export const VocabularySchema = closed('Vocabulary', 'Names and terms that are likely to be said in a room', {
+  terms: termsSchema(
+    'Names and terms. The first ones count most, since a speech server takes some hundred characters',
+  ),
+});
 export type Vocabulary = Static<typeof VocabularySchema>;
 
 /** Returns why `text` cannot be a term; undefined when it can. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
+import { named } from './schema.ts';
 import { RoleSchema, TokenSchema } from './tokens.ts';
 
 /*
@@ -24,50 +25,43 @@ const personFields = {
   role: RoleSchema,
 };
 
-export const WaitingPersonSchema = Type.Object(
-  { ...personFields, waitingSince: instantSchema('Since when the person has been waiting') },
-  { $id: 'WaitingPerson', description: 'Somebody who waits to be admitted' },
-);
+export const WaitingPersonSchema = named('WaitingPerson', 'Somebody who waits to be admitted', {
+  ...personFields,
+  waitingSince: instantSchema('Since when the person has been waiting'),
+});
 export type WaitingPerson = Static<typeof WaitingPersonSchema>;
 
-export const WaitingListSchema = Type.Object(
-  {
-    lobby: Type.Boolean({ description: 'Whether the room has a lobby now' }),
-    waiting: Type.Array(WaitingPersonSchema, {
-      description: `Who waits, the longest first; at most ${MOST_WAITING} can wait`,
-    }),
-  },
-  { $id: 'WaitingList', description: 'The people who wait for a room' },
-);
+export const WaitingListSchema = named('WaitingList', 'The people who wait for a room', {
+  lobby: Type.Boolean({ description: 'Whether the room has a lobby now' }),
+  waiting: Type.Array(WaitingPersonSchema, {
+    description: `Who waits, the longest first; at most ${MOST_WAITING} can wait`,
+  }),
+});
 export type WaitingList = Static<typeof WaitingListSchema>;
 
 const { token, url, expiresAt } = TokenSchema.properties;
 
-export const AdmittedPersonSchema = Type.Object(
+export const AdmittedPersonSchema = named(
+  'AdmittedPerson',
+  'Somebody who was admitted, with the token of the room',
   { ...personFields, token, url, expiresAt },
-  {
-    $id: 'AdmittedPerson',
-    description: 'Somebody who was admitted, with the token of the room',
-  },
 );
 export type AdmittedPerson = Static<typeof AdmittedPersonSchema>;
 
-export const AdmittedListSchema = Type.Object(
-  {
-    admitted: Type.Array(AdmittedPersonSchema, { description: 'Whom this request has admitted' }),
-    admittedTruncated: Type.Optional(
-      Type.Boolean({
-        description: `True when more people wait than the ${MOST_ADMITTED} of one request: repeat it`,
-      }),
-    ),
-  },
-  { $id: 'AdmittedList', description: 'The people who were admitted' },
-);
+export const AdmittedListSchema = named('AdmittedList', 'The people who were admitted', {
+  admitted: Type.Array(AdmittedPersonSchema, { description: 'Whom this request has admitted' }),
+  admittedTruncated: Type.Optional(
+    Type.Boolean({
+      description: `True when more people wait than the ${MOST_ADMITTED} of one request: repeat it`,
+    }),
+  ),
+});
 export type AdmittedList = Static<typeof AdmittedListSchema>;
 
 /** The data that somebody who waits gets when admitted. */
-export const AdmissionSchema = Type.Object(
+export const AdmissionSchema = named(
+  'Admission',
+  'The token of the room, for somebody who was admitted to it',
   { roomId: Type.String({ description: 'Room name', examples: ['demo'] }), token, url, expiresAt },
-  { $id: 'Admission', description: 'The token of the room, for somebody who was admitted to it' },
 );
 export type Admission = Static<typeof AdmissionSchema>;

@@ -3,6 +3,7 @@ import { EVENT_NAMES } from './event-names.ts';
 import { idParameter, instantSchema, isLongerThan } from './names.ts';
 import { nextPageCursor, pageCursor, pageLimit } from './paging.ts';
 import { hintSchema } from './problem.ts';
+import { closed, closedQuery, named } from './schema.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Replaces the secret in every response except that of the creation. */
@@ -46,141 +47,116 @@ export const webhookIdParameter = idParameter('Form wh_<id>', 'wh_01KAJ3F5N8QZ7V
 
 export const WebhookParams = Type.Object({ webhookId: webhookIdParameter });
 
-export const WebhookCreateSchema = Type.Object(
-  {
-    url,
-    events: Type.Optional(events),
-    secret: Type.Optional(secret),
-    ordering: Type.Optional(ordering),
-  },
-  { $id: 'WebhookCreate', description: 'The webhook to register', additionalProperties: false },
-);
+export const WebhookCreateSchema = closed('WebhookCreate', 'The webhook to register', {
+  url,
+  events: Type.Optional(events),
+  secret: Type.Optional(secret),
+  ordering: Type.Optional(ordering),
+});
 export type WebhookCreate = Static<typeof WebhookCreateSchema>;
 
-export const WebhookPatchSchema = Type.Object(
-  {
-    url: Type.Optional(url),
-    events: Type.Optional(events),
-    ordering: Type.Optional(ordering),
-    paused: Type.Optional(paused),
-  },
-  { $id: 'WebhookPatch', description: 'What to change', additionalProperties: false },
-);
+export const WebhookPatchSchema = closed('WebhookPatch', 'What to change', {
+  url: Type.Optional(url),
+  events: Type.Optional(events),
+  ordering: Type.Optional(ordering),
+  paused: Type.Optional(paused),
+});
 export type WebhookPatch = Static<typeof WebhookPatchSchema>;
 
 /** A webhook may be sent back as it was read. */
 const IGNORED = { description: 'Ignored, so that you can send a webhook as you read it', examples: ['…'] };
 
-export const WebhookPutSchema = Type.Object(
-  {
-    url: Type.Optional(url),
-    events: Type.Optional(events),
-    ordering: Type.Optional(ordering),
-    paused: Type.Optional(paused),
-    secret: Type.Optional(
-      Type.String({
-        ...SECRET_LENGTH,
-        format: 'webhook-put-secret',
-        description: `New signing secret, in the form of the creation; the mask ${WEBHOOK_SECRET_MASK} keeps the current one`,
-      }),
-    ),
-    id: Type.Optional(Type.Unknown(IGNORED)),
-    pausedAt: Type.Optional(Type.Unknown(IGNORED)),
-    createdAt: Type.Optional(Type.Unknown(IGNORED)),
-    createdBy: Type.Optional(Type.Unknown(IGNORED)),
-    rooms: Type.Optional(Type.Unknown(IGNORED)),
-  },
-  {
-    $id: 'WebhookPut',
-    description: 'Changes of the webhook, including the secret',
-    additionalProperties: false,
-  },
-);
+export const WebhookPutSchema = closed('WebhookPut', 'Changes of the webhook, including the secret', {
+  url: Type.Optional(url),
+  events: Type.Optional(events),
+  ordering: Type.Optional(ordering),
+  paused: Type.Optional(paused),
+  secret: Type.Optional(
+    Type.String({
+      ...SECRET_LENGTH,
+      format: 'webhook-put-secret',
+      description: `New signing secret, in the form of the creation; the mask ${WEBHOOK_SECRET_MASK} keeps the current one`,
+    }),
+  ),
+  id: Type.Optional(Type.Unknown(IGNORED)),
+  pausedAt: Type.Optional(Type.Unknown(IGNORED)),
+  createdAt: Type.Optional(Type.Unknown(IGNORED)),
+  createdBy: Type.Optional(Type.Unknown(IGNORED)),
+  rooms: Type.Optional(Type.Unknown(IGNORED)),
+});
 export type WebhookPut = Static<typeof WebhookPutSchema>;
 
-const WebhookWarningSchema = Type.Object(
-  {
-    code: Type.Enum(['private-address'], {
-      description: 'private-address: the service does not deliver to the address of the URL',
-    }),
-    detail: Type.String({
-      description: 'What is wrong, and what to do',
-      examples: [
-        '10.0.0.1 is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has its network.',
-      ],
-    }),
-  },
-  { $id: 'WebhookWarning', description: 'A warning about a webhook' },
-);
+const WebhookWarningSchema = named('WebhookWarning', 'A warning about a webhook', {
+  code: Type.Enum(['private-address'], {
+    description: 'private-address: the service does not deliver to the address of the URL',
+  }),
+  detail: Type.String({
+    description: 'What is wrong, and what to do',
+    examples: [
+      '10.0.0.1 is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has its network.',
+    ],
+  }),
+});
 export type WebhookWarning = Static<typeof WebhookWarningSchema>;
 
-export const WebhookSchema = Type.Object(
-  {
-    id: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    url: Type.String({ description: 'Where deliveries go', examples: ['https://example.org/hooks/rtc'] }),
-    events: Type.Array(Type.String(), {
-      description: 'Events that it receives; * for all',
-      examples: [['*']],
+export const WebhookSchema = named('Webhook', 'A URL that receives events', {
+  id: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+  url: Type.String({ description: 'Where deliveries go', examples: ['https://example.org/hooks/rtc'] }),
+  events: Type.Array(Type.String(), {
+    description: 'Events that it receives; * for all',
+    examples: [['*']],
+  }),
+  secret: Type.String({
+    description: 'The secret in the response to the creation; a mask in all others',
+    examples: [WEBHOOK_SECRET_MASK],
+  }),
+  ordering,
+  pausedAt: Type.Union([instantSchema('When it was paused'), Type.Null()], {
+    description: 'Since when nothing is sent to it; null while it is not paused',
+  }),
+  createdAt: instantSchema('When it was registered'),
+  createdBy: Type.String({
+    description: 'Id of the API key that registered it, to whose limit it counts; `root` for the root key',
+    examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+  }),
+  rooms: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Only events of rooms whose names begin with one of these are sent, because its key is for these rooms',
+      examples: [['acme-']],
     }),
-    secret: Type.String({
-      description: 'The secret in the response to the creation; a mask in all others',
-      examples: [WEBHOOK_SECRET_MASK],
+  ),
+  warnings: Type.Optional(
+    Type.Array(WebhookWarningSchema, {
+      description: 'Only in the response to a creation or change, if there is a warning',
     }),
-    ordering,
-    pausedAt: Type.Union([instantSchema('When it was paused'), Type.Null()], {
-      description: 'Since when nothing is sent to it; null while it is not paused',
-    }),
-    createdAt: instantSchema('When it was registered'),
-    createdBy: Type.String({
-      description: 'Id of the API key that registered it, to whose limit it counts; `root` for the root key',
-      examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
-    }),
-    rooms: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          'Only events of rooms whose names begin with one of these are sent, because its key is for these rooms',
-        examples: [['acme-']],
-      }),
-    ),
-    warnings: Type.Optional(
-      Type.Array(WebhookWarningSchema, {
-        description: 'Only in the response to a creation or change, if there is a warning',
-      }),
-    ),
-  },
-  { $id: 'Webhook', description: 'A URL that receives events' },
-);
+  ),
+});
 export type Webhook = Static<typeof WebhookSchema>;
 
-export const WebhookListQuery = Type.Object(
-  { limit: pageLimit(1000, 'without it, all webhooks'), cursor: pageCursor(512) },
-  { additionalProperties: false },
-);
+export const WebhookListQuery = closedQuery({
+  limit: pageLimit(1000, 'without it, all webhooks'),
+  cursor: pageCursor(512),
+});
 export type WebhookListQuery = Static<typeof WebhookListQuery>;
 
-export const WebhookListSchema = Type.Object(
-  {
-    webhooks: Type.Array(WebhookSchema, { description: 'The webhooks, oldest first' }),
-    nextCursor: nextPageCursor,
-  },
-  { $id: 'WebhookList', description: 'Every webhook, or a page of them' },
-);
+export const WebhookListSchema = named('WebhookList', 'Every webhook, or a page of them', {
+  webhooks: Type.Array(WebhookSchema, { description: 'The webhooks, oldest first' }),
+  nextCursor: nextPageCursor,
+});
 export type WebhookList = Static<typeof WebhookListSchema>;
 
-export const WebhookTestSchema = Type.Object(
-  {
-    delivered: Type.Boolean({ description: 'Whether the receiver responded with 2xx' }),
-    statusCode: Type.Integer({
-      description: "The receiver's status; 0 if there was no response",
-      examples: [200],
-    }),
-    error: Type.Optional(
-      Type.String({ description: 'Why there was no complete response, or where the receiver redirects to' }),
-    ),
-    hint: Type.Optional(hintSchema('What to do about a redirect')),
-  },
-  { $id: 'WebhookTest', description: 'The result of the test delivery' },
-);
+export const WebhookTestSchema = named('WebhookTest', 'The result of the test delivery', {
+  delivered: Type.Boolean({ description: 'Whether the receiver responded with 2xx' }),
+  statusCode: Type.Integer({
+    description: "The receiver's status; 0 if there was no response",
+    examples: [200],
+  }),
+  error: Type.Optional(
+    Type.String({ description: 'Why there was no complete response, or where the receiver redirects to' }),
+  ),
+  hint: Type.Optional(hintSchema('What to do about a redirect')),
+});
 export type WebhookTest = Static<typeof WebhookTestSchema>;
 
 /** Returns why `text` is no webhook URL; undefined when it is one. Addresses are checked when they are connected to. */
