@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditList, AuditListQuery } from '../../contract/audit.ts';
 import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../contract/keys.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { itemsOfPages, keyPath, LARGEST_PAGE, toQuery, withBody } from '../transport/request-parts.ts';
+import { itemsOfPages, LARGEST_PAGE, toPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** Page size at most 200; default 50. */
@@ -36,7 +36,7 @@ export class Keys {
 
   /** GET /v1/keys/:keyId. */
   async get(id: string, options?: CallOptions): Promise<Key> {
-    return await this.#transport.call('GET', keyPath(id), options);
+    return await this.#transport.call('GET', toPath('keys', id), options);
   }
 
   /** GET /v1/keys/self: returns the key that this client signs with, and its scopes. */
@@ -46,7 +46,7 @@ export class Keys {
 
   /** DELETE /v1/keys/:keyId: revokes the key. */
   async revoke(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', keyPath(id), options);
+    await this.#transport.send('DELETE', toPath('keys', id), options);
   }
 }
 

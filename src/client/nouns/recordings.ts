@@ -35,16 +35,7 @@ import type {
 import type { UsageLine, Usage as UsagePage, UsageQuery } from '../../contract/usage.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { type Download, type DownloadOptions, download } from '../transport/download.ts';
-import {
-  broadcastPath,
-  itemsOfPages,
-  LARGEST_PAGE,
-  recordingPath,
-  roomPath,
-  sessionPath,
-  toQuery,
-  withBody,
-} from '../transport/request-parts.ts';
+import { itemsOfPages, LARGEST_PAGE, toPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** Page size at most 200; default 50. */
@@ -69,18 +60,18 @@ export class Recordings {
     const { layout, audioOnly, preset, recordTracks, ...rest } = options;
     const settings = { layout, audioOnly, preset, recordTracks };
     const isAsIs = Object.values(settings).every((each) => each === undefined);
-    const path = roomPath(room, 'recording', 'start');
+    const path = toPath('rooms', room, 'recording', 'start');
     return await this.#transport.call('POST', path, isAsIs ? rest : withBody(settings, rest));
   }
 
   /** POST /v1/rooms/:roomId/recording/stop. */
   async stop(room: string, options?: CallOptions): Promise<RecordingStop> {
-    return await this.#transport.call('POST', roomPath(room, 'recording', 'stop'), options);
+    return await this.#transport.call('POST', toPath('rooms', room, 'recording', 'stop'), options);
   }
 
   /** GET /v1/rooms/:roomId/recording: returns whether the room is being recorded. */
   async status(room: string, options?: CallOptions): Promise<RecordingStatus> {
-    return await this.#transport.call('GET', roomPath(room, 'recording'), options);
+    return await this.#transport.call('GET', toPath('rooms', room, 'recording'), options);
   }
 
   /** GET /v1/recordings: returns a page of recordings, the newest first. */
@@ -100,19 +91,19 @@ export class Recordings {
 
   /** GET /v1/recordings/:recordingId. */
   async get(id: string, options?: CallOptions): Promise<Recording> {
-    return await this.#transport.call('GET', recordingPath(id), options);
+    return await this.#transport.call('GET', toPath('recordings', id), options);
   }
 
   /**
    * GET /v1/recordings/:recordingId/download: downloads the file, from the service or from the bucket that it redirects to.
    */
   async download(id: string, options?: DownloadOptions): Promise<Download> {
-    return await download(this.#transport, recordingPath(id, 'download'), options);
+    return await download(this.#transport, toPath('recordings', id, 'download'), options);
   }
 
   /** DELETE /v1/recordings/:recordingId: deletes the file and the record. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', recordingPath(id), options);
+    await this.#transport.send('DELETE', toPath('recordings', id), options);
   }
 }
 
@@ -136,23 +127,23 @@ export class Broadcasts {
    */
   async start(room: string, options: StartBroadcastOptions): Promise<BroadcastStart> {
     const { urls, hls, layout, preset, ...rest } = options;
-    const path = roomPath(room, 'broadcast', 'start');
+    const path = toPath('rooms', room, 'broadcast', 'start');
     return await this.#transport.call('POST', path, withBody({ urls, hls, layout, preset }, rest));
   }
 
   /** PATCH /v1/rooms/:roomId/broadcast: adds URLs to the running broadcast, and removes some by their ids. */
   async change(room: string, change: BroadcastChange, options?: CallOptions): Promise<Broadcast> {
-    return await this.#transport.call('PATCH', roomPath(room, 'broadcast'), withBody(change, options));
+    return await this.#transport.call('PATCH', toPath('rooms', room, 'broadcast'), withBody(change, options));
   }
 
   /** POST /v1/rooms/:roomId/broadcast/stop. */
   async stop(room: string, options?: CallOptions): Promise<BroadcastStop> {
-    return await this.#transport.call('POST', roomPath(room, 'broadcast', 'stop'), options);
+    return await this.#transport.call('POST', toPath('rooms', room, 'broadcast', 'stop'), options);
   }
 
   /** GET /v1/rooms/:roomId/broadcast: returns the running broadcast with the state of each URL, or the last one. */
   async status(room: string, options?: CallOptions): Promise<BroadcastStatus> {
-    return await this.#transport.call('GET', roomPath(room, 'broadcast'), options);
+    return await this.#transport.call('GET', toPath('rooms', room, 'broadcast'), options);
   }
 
   /** GET /v1/broadcasts: returns a page of broadcasts, the newest first. */
@@ -171,7 +162,7 @@ export class Broadcasts {
 
   /** DELETE /v1/broadcasts/:broadcastId: deletes the HLS and the record. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', broadcastPath(id), options);
+    await this.#transport.send('DELETE', toPath('broadcasts', id), options);
   }
 }
 
@@ -208,7 +199,7 @@ export class Sessions {
 
   /** GET /v1/sessions/:sessionId: returns a session with its first 1,000 participants. */
   async get(id: string, options?: CallOptions): Promise<SessionDetail> {
-    return await this.#transport.call('GET', sessionPath(id), options);
+    return await this.#transport.call('GET', toPath('sessions', id), options);
   }
 
   /**
@@ -220,7 +211,7 @@ export class Sessions {
     options: ListSessionParticipantsOptions = {},
   ): Promise<SessionParticipantList> {
     const { limit, cursor } = options;
-    const path = `${sessionPath(id, 'participants')}${toQuery({ limit, cursor })}`;
+    const path = `${toPath('sessions', id, 'participants')}${toQuery({ limit, cursor })}`;
     return await this.#transport.call('GET', path, options);
   }
 
@@ -229,7 +220,7 @@ export class Sessions {
     id: string,
     options: ListSessionParticipantsOptions = {},
   ): AsyncGenerator<SessionParticipant, void, undefined> {
-    return itemsOfPages(sessionPath(id, 'participants'), options.cursor, async (cursor) => {
+    return itemsOfPages(toPath('sessions', id, 'participants'), options.cursor, async (cursor) => {
       const page = { limit: PARTICIPANT_PAGE_SIZE, ...options, cursor };
       const { participants, nextCursor } = await this.listParticipants(id, page);
       return { items: participants, nextCursor };
@@ -282,18 +273,18 @@ export class Ingress {
    * publish.
    */
   async create(room: string, ingress: IngressCreate, options?: CallOptions): Promise<IngressRecord> {
-    return await this.#transport.call('POST', roomPath(room, 'ingress'), withBody(ingress, options));
+    return await this.#transport.call('POST', toPath('rooms', room, 'ingress'), withBody(ingress, options));
   }
 
   /** GET /v1/rooms/:roomId/ingress: all of them, or with `limit` a page by id. */
   async list(room: string, options: ListIngressOptions = {}): Promise<IngressList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', roomPath(room, 'ingress') + query, options);
+    return await this.#transport.call('GET', toPath('rooms', room, 'ingress') + query, options);
   }
 
   /** Iterates over the ingresses of the room by id, page by page. */
   all(room: string, options: ListIngressOptions = {}): AsyncGenerator<IngressRecord, void, undefined> {
-    return itemsOfPages(roomPath(room, 'ingress'), options.cursor, async (cursor) => {
+    return itemsOfPages(toPath('rooms', room, 'ingress'), options.cursor, async (cursor) => {
       const { ingress, nextCursor } = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: ingress, nextCursor };
     });
@@ -315,6 +306,6 @@ export class Ingress {
 
   /** DELETE /v1/rooms/:roomId/ingress/:ingressId: deletes the ingress and ends its stream. */
   async delete(room: string, ingressId: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', roomPath(room, 'ingress', ingressId), options);
+    await this.#transport.send('DELETE', toPath('rooms', room, 'ingress', ingressId), options);
   }
 }

@@ -33,7 +33,6 @@ import type { CallOptions, QueryOptions } from '../client-options.ts';
 import {
   itemsOfPages,
   LARGEST_PAGE,
-  roomPath,
   splitList,
   toPath,
   toQuery,
@@ -98,17 +97,17 @@ export class Rooms {
 
   /** GET /v1/rooms/:roomId. */
   async get(room: string, options?: CallOptions): Promise<Room> {
-    return await this.#transport.call('GET', roomPath(room), options);
+    return await this.#transport.call('GET', toPath('rooms', room), options);
   }
 
   /** PATCH /v1/rooms/:roomId: changes the metadata, which clients in the room receive at once. */
   async update(room: string, patch: RoomPatch, options?: CallOptions): Promise<Room> {
-    return await this.#transport.call('PATCH', roomPath(room), withBody(patch, options));
+    return await this.#transport.call('PATCH', toPath('rooms', room), withBody(patch, options));
   }
 
   /** POST /v1/rooms/:roomId/data: sends data to everyone in the room, or to some participants. */
   async send(room: string, message: RoomData, options?: CallOptions): Promise<RoomDataSent> {
-    return await this.#transport.call('POST', roomPath(room, 'data'), withBody(message, options));
+    return await this.#transport.call('POST', toPath('rooms', room, 'data'), withBody(message, options));
   }
 
   /**
@@ -118,7 +117,7 @@ export class Rooms {
   async mute(room: string, what: RoomMute = {}, options?: CallOptions): Promise<RoomMuted> {
     const part: RoomMuted = await this.#transport.call(
       'POST',
-      roomPath(room, 'mute'),
+      toPath('rooms', room, 'mute'),
       withBody(what, options),
     );
     if (part.mutedTruncated !== true || part.muted.length === 0) return part;
@@ -132,7 +131,7 @@ export class Rooms {
    */
   async delete(room: string, options: DeleteRoomOptions = {}): Promise<void> {
     const { reopen, until, ...rest } = options;
-    await this.#transport.send('DELETE', roomPath(room) + toQuery({ reopen, until }), rest);
+    await this.#transport.send('DELETE', toPath('rooms', room) + toQuery({ reopen, until }), rest);
   }
 
   /** GET /v1/closed-rooms: returns a page of the rooms that are kept closed, ordered by name. */
@@ -166,14 +165,14 @@ export class Blocks {
     const { limit, cursor } = options;
     return await this.#transport.call(
       'GET',
-      `${roomPath(room, 'blocks')}${toQuery({ limit, cursor })}`,
+      `${toPath('rooms', room, 'blocks')}${toQuery({ limit, cursor })}`,
       options,
     );
   }
 
   /** Iterates over the blocks of the room, page by page. */
   all(room: string, options: ListBlocksOptions = {}): AsyncGenerator<Block, void, undefined> {
-    return itemsOfPages(roomPath(room, 'blocks'), options.cursor, async (cursor) => {
+    return itemsOfPages(toPath('rooms', room, 'blocks'), options.cursor, async (cursor) => {
       const { blocks, nextCursor } = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: blocks, nextCursor };
     });
@@ -195,7 +194,7 @@ export class Blocks {
 
   /** DELETE /v1/rooms/:roomId/blocks/:participantId: lets the identity in again. */
   async remove(room: string, identity: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', roomPath(room, 'blocks', identity), options);
+    await this.#transport.send('DELETE', toPath('rooms', room, 'blocks', identity), options);
   }
 }
 
@@ -215,7 +214,7 @@ export class Plans {
 
   /** PUT /v1/plans/:planId: makes the plan, or replaces it. The same request again changes nothing. */
   async put(id: string, plan: PlanPut, options?: CallOptions): Promise<PlanChange> {
-    const line = { method: 'PUT', path: planPath(id) };
+    const line = { method: 'PUT', path: toPath('plans', id) };
     const response = await this.#transport.send(line.method, line.path, withBody(plan, options));
     const ignored = splitList(response.headers['x-room-ignored']);
     return { plan: this.#transport.parse(line, response), ignored };
@@ -223,7 +222,7 @@ export class Plans {
 
   /** GET /v1/plans/:planId. */
   async get(id: string, options?: CallOptions): Promise<Plan> {
-    return await this.#transport.call('GET', planPath(id), options);
+    return await this.#transport.call('GET', toPath('plans', id), options);
   }
 
   /** GET /v1/plans: returns a page of plans, ordered by id. */
@@ -242,12 +241,8 @@ export class Plans {
 
   /** DELETE /v1/plans/:planId: its open rooms stay open. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', planPath(id), options);
+    await this.#transport.send('DELETE', toPath('plans', id), options);
   }
-}
-
-function planPath(id: string): string {
-  return `/v1/plans${toPath(id)}`;
 }
 
 /** Access tokens for participants: `client.tokens`. */
@@ -302,12 +297,12 @@ export class Participants {
   /** GET /v1/rooms/:roomId/participants: everyone, or with `limit` a page by identity. */
   async list(room: string, options: ListParticipantsOptions = {}): Promise<ParticipantList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', roomPath(room, 'participants') + query, options);
+    return await this.#transport.call('GET', toPath('rooms', room, 'participants') + query, options);
   }
 
   /** Iterates over the participants of the room by identity, page by page. */
   all(room: string, options: ListParticipantsOptions = {}): AsyncGenerator<Participant, void, undefined> {
-    return itemsOfPages(roomPath(room, 'participants'), options.cursor, async (cursor) => {
+    return itemsOfPages(toPath('rooms', room, 'participants'), options.cursor, async (cursor) => {
       const page = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: page.participants, nextCursor: page.nextCursor };
     });
@@ -323,7 +318,7 @@ export class Participants {
     options: RemoveParticipantOptions = {},
   ): Promise<{ readonly removed: boolean }> {
     const { block, ...rest } = options;
-    const path = `${roomPath(room, 'participants', identity)}${toQuery({ block })}`;
+    const path = `${toPath('rooms', room, 'participants', identity)}${toQuery({ block })}`;
     const { headers } = await this.#transport.send('DELETE', path, rest);
     return { removed: headers['x-participant-removed'] !== 'false' };
   }
@@ -343,7 +338,7 @@ export class Participants {
       allRooms: allRooms === true ? 'true' : undefined,
       everything: everything === true ? 'true' : undefined,
     });
-    const path = roomPath(room, 'participants', identity, 'words') + query;
+    const path = toPath('rooms', room, 'participants', identity, 'words') + query;
     return await this.#transport.call('DELETE', path, { ...rest, timeoutMs });
   }
 
@@ -356,13 +351,13 @@ export class Participants {
     patch: ParticipantPatch,
     options?: CallOptions,
   ): Promise<Participant> {
-    const path = roomPath(room, 'participants', identity);
+    const path = toPath('rooms', room, 'participants', identity);
     return await this.#transport.call('PATCH', path, withBody(patch, options));
   }
 
   /** POST /v1/rooms/:roomId/participants/:participantId/mute: mutes one track, which only the participant can unmute. */
   async mute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
-    const path = roomPath(room, 'participants', identity, 'mute');
+    const path = toPath('rooms', room, 'participants', identity, 'mute');
     await this.#transport.send('POST', path, withBody({ trackSid }, options));
   }
 
@@ -371,7 +366,7 @@ export class Participants {
    * themselves.
    */
   async unmute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
-    const path = roomPath(room, 'participants', identity, 'mute');
+    const path = toPath('rooms', room, 'participants', identity, 'mute');
     await this.#transport.send('POST', path, withBody({ trackSid, muted: false }, options));
   }
 }

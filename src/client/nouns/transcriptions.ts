@@ -24,11 +24,9 @@ import { RtcError } from '../rtc-error.ts';
 import {
   itemsOfPages,
   LARGEST_PAGE,
-  recordingPath,
-  roomPath,
   timeoutOfWait,
+  toPath,
   toQuery,
-  transcriptionPath,
   withBody,
 } from '../transport/request-parts.ts';
 import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
@@ -50,7 +48,7 @@ export class Transcriptions {
 
   /** POST /v1/recordings/:recordingId/transcribe: queues a transcription, or returns the existing one unless it failed. */
   async create(recordingId: string, queue: PostQueue = {}, options?: CallOptions): Promise<PostQueued> {
-    const path = recordingPath(recordingId, 'transcribe');
+    const path = toPath('recordings', recordingId, 'transcribe');
     return await this.#transport.call('POST', path, withBody(queue, options));
   }
 
@@ -99,7 +97,7 @@ export class Transcriptions {
     options: GetTranscriptionOptions = {},
   ): Promise<PostTranscriptionDetail | LiveTranscription> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', transcriptionPath(id) + query, options);
+    return await this.#transport.call('GET', toPath('transcriptions', id) + query, options);
   }
 
   /** Iterates over the segments, page by page: of a recording by their start, of a room as they were stored. */
@@ -120,7 +118,7 @@ export class Transcriptions {
   /** Returns the whole transcript in a text format. */
   async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
     return await readText(format, (cursor) =>
-      this.#transport.send('GET', transcriptionPath(id) + toQuery({ format, cursor }), options),
+      this.#transport.send('GET', toPath('transcriptions', id) + toQuery({ format, cursor }), options),
     );
   }
 
@@ -130,13 +128,13 @@ export class Transcriptions {
     participants: SpeakerUpdate['participants'],
     options?: CallOptions,
   ): Promise<void> {
-    const path = `${transcriptionPath(id)}/speakers`;
+    const path = toPath('transcriptions', id, 'speakers');
     await this.#transport.send('PATCH', path, withBody({ participants }, options));
   }
 
   /** DELETE /v1/transcriptions/:transcriptionId: deletes the transcription with all its segments. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', transcriptionPath(id), options);
+    await this.#transport.send('DELETE', toPath('transcriptions', id), options);
   }
 }
 
@@ -190,17 +188,21 @@ export class Vocabulary {
 
   /** GET /v1/rooms/:roomId/vocabulary: returns an empty list when the room has none. */
   async get(room: string, options?: CallOptions): Promise<WireVocabulary> {
-    return await this.#transport.call('GET', roomPath(room, 'vocabulary'), options);
+    return await this.#transport.call('GET', toPath('rooms', room, 'vocabulary'), options);
   }
 
   /** PUT /v1/rooms/:roomId/vocabulary: replaces the vocabulary. Returns the terms as they are stored. */
   async set(room: string, terms: readonly string[], options?: CallOptions): Promise<WireVocabulary> {
-    return await this.#transport.call('PUT', roomPath(room, 'vocabulary'), withBody({ terms }, options));
+    return await this.#transport.call(
+      'PUT',
+      toPath('rooms', room, 'vocabulary'),
+      withBody({ terms }, options),
+    );
   }
 
   /** DELETE /v1/rooms/:roomId/vocabulary. */
   async delete(room: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', roomPath(room, 'vocabulary'), options);
+    await this.#transport.send('DELETE', toPath('rooms', room, 'vocabulary'), options);
   }
 }
 
@@ -220,7 +222,7 @@ export class Transcription {
 
   /** POST /v1/rooms/:roomId/transcription/start: starts a transcription, or returns the active one. */
   async start(room: string, start: LiveStart = {}, options?: CallOptions): Promise<LiveStarted> {
-    const path = roomPath(room, 'transcription', 'start');
+    const path = toPath('rooms', room, 'transcription', 'start');
     return await this.#transport.call('POST', path, withBody(start, options));
   }
 
@@ -241,14 +243,18 @@ export class Transcription {
 
   /** POST /v1/rooms/:roomId/transcription/stop. */
   async stop(room: string, options?: CallOptions): Promise<LiveStopped> {
-    return await this.#transport.call('POST', roomPath(room, 'transcription', 'stop'), options);
+    return await this.#transport.call('POST', toPath('rooms', room, 'transcription', 'stop'), options);
   }
 
   /** GET /v1/rooms/:roomId/transcription: returns the active transcription, or the last one. */
   async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
     const { since, limit, cursor, wait } = options;
     const query = toQuery({ since, limit, cursor, wait });
-    return await this.#transport.call('GET', roomPath(room, 'transcription') + query, withTimeLimit(options));
+    return await this.#transport.call(
+      'GET',
+      toPath('rooms', room, 'transcription') + query,
+      withTimeLimit(options),
+    );
   }
 
   /** Returns the transcript so far in a text format; with `limit` a part of it. */
@@ -256,7 +262,11 @@ export class Transcription {
     const { since, limit, cursor: start, wait } = options;
     const read = (cursor: string | undefined) => {
       const query = toQuery({ since, limit, cursor, wait, format });
-      return this.#transport.send('GET', roomPath(room, 'transcription') + query, withTimeLimit(options));
+      return this.#transport.send(
+        'GET',
+        toPath('rooms', room, 'transcription') + query,
+        withTimeLimit(options),
+      );
     };
     if (limit !== undefined || start !== undefined) return (await read(start)).body;
     return await readText(format, read);
@@ -266,7 +276,7 @@ export class Transcription {
   follow(room: string, options: FollowTranscriptionOptions = {}): AsyncGenerator<Segment, void, undefined> {
     const ofRoom = (query: ReadTranscriptionOptions) => this.get(room, query);
     const ofId = (id: string, query: CallOptions): Promise<LiveTranscription> =>
-      this.#transport.call('GET', transcriptionPath(id), query);
+      this.#transport.call('GET', toPath('transcriptions', id), query);
     return followTranscription({ ofRoom, ofId, ...this.#transport.waiting }, options);
   }
 
@@ -276,7 +286,7 @@ export class Transcription {
     participants: SpeakerUpdate['participants'],
     options?: CallOptions,
   ): Promise<void> {
-    const path = roomPath(room, 'transcription', 'speakers');
+    const path = toPath('rooms', room, 'transcription', 'speakers');
     await this.#transport.send('PATCH', path, withBody({ participants }, options));
   }
 }

@@ -24,8 +24,8 @@ import {
   LARGEST_PAGE,
   repeatedCursor,
   timeoutOfWait,
+  toPath,
   toQuery,
-  webhookPath,
   withBody,
 } from '../transport/request-parts.ts';
 import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
@@ -64,33 +64,37 @@ export class Webhooks {
 
   /** GET /v1/webhooks/:webhookId. */
   async get(id: string, options?: CallOptions): Promise<Webhook> {
-    return await this.#transport.call('GET', webhookPath(id), options);
+    return await this.#transport.call('GET', toPath('webhooks', id), options);
   }
 
   /** PATCH /v1/webhooks/:webhookId: changes URL and events. */
   async update(id: string, change: WebhookPatch, options?: CallOptions): Promise<Webhook> {
-    return await this.#transport.call('PATCH', webhookPath(id), withBody(change, options));
+    return await this.#transport.call('PATCH', toPath('webhooks', id), withBody(change, options));
   }
 
   /** PUT /v1/webhooks/:webhookId: changes the webhook, including the secret. The old secret also signs for 24 h. */
   async put(id: string, change: WebhookPut, options?: CallOptions): Promise<Webhook> {
-    return await this.#transport.call('PUT', webhookPath(id), withBody(change, options));
+    return await this.#transport.call('PUT', toPath('webhooks', id), withBody(change, options));
   }
 
   /** DELETE /v1/webhooks/:webhookId: deletes the webhook with its log, and cancels pending deliveries. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', webhookPath(id), options);
+    await this.#transport.send('DELETE', toPath('webhooks', id), options);
   }
 
   /** GET /v1/webhooks/:webhookId/stats: returns its health by the newest attempts, and counts of deliveries by outcome. */
   async stats(id: string, options: WebhookStatsOptions = {}): Promise<WebhookStats> {
     const { since, until } = options;
-    return await this.#transport.call('GET', webhookPath(id, 'stats') + toQuery({ since, until }), options);
+    return await this.#transport.call(
+      'GET',
+      toPath('webhooks', id, 'stats') + toQuery({ since, until }),
+      options,
+    );
   }
 
   /** POST /v1/webhooks/:webhookId/test: sends one event and returns the outcome; this may take 10 s. */
   async test(id: string, options?: CallOptions): Promise<WebhookTest> {
-    return await this.#transport.call('POST', webhookPath(id, 'test'), options);
+    return await this.#transport.call('POST', toPath('webhooks', id, 'test'), options);
   }
 
   /** Returns the event of a genuine delivery. Sends no request: receivers without a client use `verifyWebhook`. */
@@ -119,13 +123,13 @@ export class Deliveries {
   /** GET /v1/webhooks/:webhookId/deliveries: returns a page of deliveries, the newest first. */
   async list(webhookId: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
     const { status, eventId, limit, cursor } = options;
-    const path = webhookPath(webhookId, 'deliveries') + toQuery({ status, eventId, limit, cursor });
+    const path = toPath('webhooks', webhookId, 'deliveries') + toQuery({ status, eventId, limit, cursor });
     return await this.#transport.call('GET', path, options);
   }
 
   /** Iterates over the deliveries, the newest first, page by page. */
   all(webhookId: string, options: ListDeliveriesOptions = {}): AsyncGenerator<Delivery, void, undefined> {
-    return itemsOfPages(webhookPath(webhookId, 'deliveries'), options.cursor, async (cursor) => {
+    return itemsOfPages(toPath('webhooks', webhookId, 'deliveries'), options.cursor, async (cursor) => {
       const page = await this.list(webhookId, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: page.deliveries, nextCursor: page.nextCursor };
     });
@@ -136,7 +140,7 @@ export class Deliveries {
    */
   async get(webhookId: string, deliveryId: string, options: GetDeliveryOptions = {}): Promise<Delivery> {
     const { wait } = options;
-    const path = webhookPath(webhookId, 'deliveries', deliveryId) + toQuery({ wait });
+    const path = toPath('webhooks', webhookId, 'deliveries', deliveryId) + toQuery({ wait });
     const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
     return await this.#transport.call('GET', path, {
       ...options,
@@ -146,7 +150,7 @@ export class Deliveries {
 
   /** POST /v1/webhooks/:webhookId/deliveries/:deliveryId/replay: sends an ended delivery again. */
   async replay(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Replay> {
-    const path = webhookPath(webhookId, 'deliveries', deliveryId, 'replay');
+    const path = toPath('webhooks', webhookId, 'deliveries', deliveryId, 'replay');
     return await this.#transport.call('POST', path, options);
   }
 
@@ -154,7 +158,11 @@ export class Deliveries {
    * POST /v1/webhooks/:webhookId/replay: sends all failed deliveries again that were created at `since` (ISO 8601) or later.
    */
   async replayFailed(webhookId: string, since: string, options?: CallOptions): Promise<Replay> {
-    return await this.#transport.call('POST', webhookPath(webhookId, 'replay') + toQuery({ since }), options);
+    return await this.#transport.call(
+      'POST',
+      toPath('webhooks', webhookId, 'replay') + toQuery({ since }),
+      options,
+    );
   }
 }
 

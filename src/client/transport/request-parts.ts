@@ -3,34 +3,6 @@ import { parseJson } from '../../contract/unknown-value.ts';
 import type { CallOptions, SendOptions } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
 
-export function roomPath(room: string, ...rest: readonly string[]): string {
-  return `/v1/rooms${toPath(room, ...rest)}`;
-}
-
-export function webhookPath(id: string, ...rest: readonly string[]): string {
-  return `/v1/webhooks${toPath(id, ...rest)}`;
-}
-
-export function keyPath(id: string): string {
-  return `/v1/keys${toPath(id)}`;
-}
-
-export function recordingPath(id: string, ...rest: readonly string[]): string {
-  return `/v1/recordings${toPath(id, ...rest)}`;
-}
-
-export function broadcastPath(id: string): string {
-  return `/v1/broadcasts${toPath(id)}`;
-}
-
-export function sessionPath(id: string, ...rest: readonly string[]): string {
-  return `/v1/sessions${toPath(id, ...rest)}`;
-}
-
-export function transcriptionPath(id: string): string {
-  return `/v1/transcriptions${toPath(id)}`;
-}
-
 /** Returns the time limit of a long poll: its wait, and 15 s for the call itself; undefined for the client's own limit. */
 export function timeoutOfWait(waitSeconds: number | undefined): number | undefined {
   return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;
@@ -113,11 +85,11 @@ export function parseUrl(text: string): URL | undefined {
 }
 
 /**
- * Joins segments to a path, each percent-encoded. Dots are encoded too, so that no proxy takes a room named `..` for a
- * parent.
+ * Joins segments to a path below /v1, each percent-encoded. Dots are encoded too, so that no proxy takes a room named `..`
+ * for a parent.
  */
 export function toPath(...segments: readonly string[]): string {
-  return segments.map((segment) => `/${encodeSegment(segment)}`).join('');
+  return `/v1${segments.map((segment) => `/${encodeSegment(segment)}`).join('')}`;
 }
 
 function encodeSegment(segment: string): string {
