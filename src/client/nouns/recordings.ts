@@ -35,8 +35,8 @@ import type {
 import type { UsageLine, Usage as UsagePage, UsageQuery } from '../../contract/usage.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { type Download, type DownloadOptions, download } from '../transport/download.ts';
-import { itemsOfPages, LARGEST_PAGE, toPath, toQuery, withBody } from '../transport/request-parts.ts';
-import type { Transport } from '../transport/transport.ts';
+import { itemsOfPages, toPath, toQuery, withBody } from '../transport/request-parts.ts';
+import { Noun } from '../transport/transport.ts';
 
 /** Page size at most 200; default 50. */
 export type ListRecordingsOptions = QueryOptions<RecordingListQuery>;
@@ -45,13 +45,7 @@ export type ListRecordingsOptions = QueryOptions<RecordingListQuery>;
 export type StartRecordingOptions = QueryOptions<RecordingSettings>;
 
 /** Recordings of rooms and their files: `client.recordings`. */
-export class Recordings {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Recordings extends Noun {
   /**
    * POST /v1/rooms/:roomId/recording/start: starts a recording, or returns the active one. A recorder may take 25 s to
    * start.
@@ -61,49 +55,46 @@ export class Recordings {
     const settings = { layout, audioOnly, preset, recordTracks };
     const isAsIs = Object.values(settings).every((each) => each === undefined);
     const path = toPath('rooms', room, 'recording', 'start');
-    return await this.#transport.call('POST', path, isAsIs ? rest : withBody(settings, rest));
+    return await this.transport.call('POST', path, isAsIs ? rest : withBody(settings, rest));
   }
 
   /** POST /v1/rooms/:roomId/recording/stop. */
   async stop(room: string, options?: CallOptions): Promise<RecordingStop> {
-    return await this.#transport.call('POST', toPath('rooms', room, 'recording', 'stop'), options);
+    return await this.transport.call('POST', toPath('rooms', room, 'recording', 'stop'), options);
   }
 
   /** GET /v1/rooms/:roomId/recording: returns whether the room is being recorded. */
   async status(room: string, options?: CallOptions): Promise<RecordingStatus> {
-    return await this.#transport.call('GET', toPath('rooms', room, 'recording'), options);
+    return await this.transport.call('GET', toPath('rooms', room, 'recording'), options);
   }
 
   /** GET /v1/recordings: returns a page of recordings, the newest first. */
   async list(options: ListRecordingsOptions = {}): Promise<RecordingList> {
     const { roomId, status, limit, cursor } = options;
     const query = toQuery({ roomId, status, limit, cursor });
-    return await this.#transport.call('GET', `/v1/recordings${query}`, options);
+    return await this.transport.call('GET', `/v1/recordings${query}`, options);
   }
 
   /** Iterates over the recordings, the newest first, page by page. */
   all(options: ListRecordingsOptions = {}): AsyncGenerator<Recording, void, undefined> {
-    return itemsOfPages('/v1/recordings', options.cursor, async (cursor) => {
-      const { recordings, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: recordings, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/recordings', items: 'recordings' }, options, (page) => this.list(page));
   }
 
   /** GET /v1/recordings/:recordingId. */
   async get(id: string, options?: CallOptions): Promise<Recording> {
-    return await this.#transport.call('GET', toPath('recordings', id), options);
+    return await this.transport.call('GET', toPath('recordings', id), options);
   }
 
   /**
    * GET /v1/recordings/:recordingId/download: downloads the file, from the service or from the bucket that it redirects to.
    */
   async download(id: string, options?: DownloadOptions): Promise<Download> {
-    return await download(this.#transport, toPath('recordings', id, 'download'), options);
+    return await download(this.transport, toPath('recordings', id, 'download'), options);
   }
 
   /** DELETE /v1/recordings/:recordingId: deletes the file and the record. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('recordings', id), options);
+    await this.transport.send('DELETE', toPath('recordings', id), options);
   }
 }
 
@@ -114,13 +105,7 @@ export type ListBroadcastsOptions = QueryOptions<BroadcastListQuery>;
 export type StartBroadcastOptions = QueryOptions<BroadcastSettings>;
 
 /** Broadcasts of rooms to other servers and as HLS: `client.broadcasts`. */
-export class Broadcasts {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Broadcasts extends Noun {
   /**
    * POST /v1/rooms/:roomId/broadcast/start: starts a broadcast, or returns the active one. A recorder may take 25 s to
    * start. The URLs are secrets, and are returned without their keys.
@@ -128,41 +113,38 @@ export class Broadcasts {
   async start(room: string, options: StartBroadcastOptions): Promise<BroadcastStart> {
     const { urls, hls, layout, preset, ...rest } = options;
     const path = toPath('rooms', room, 'broadcast', 'start');
-    return await this.#transport.call('POST', path, withBody({ urls, hls, layout, preset }, rest));
+    return await this.transport.call('POST', path, withBody({ urls, hls, layout, preset }, rest));
   }
 
   /** PATCH /v1/rooms/:roomId/broadcast: adds URLs to the running broadcast, and removes some by their ids. */
   async change(room: string, change: BroadcastChange, options?: CallOptions): Promise<Broadcast> {
-    return await this.#transport.call('PATCH', toPath('rooms', room, 'broadcast'), withBody(change, options));
+    return await this.transport.call('PATCH', toPath('rooms', room, 'broadcast'), withBody(change, options));
   }
 
   /** POST /v1/rooms/:roomId/broadcast/stop. */
   async stop(room: string, options?: CallOptions): Promise<BroadcastStop> {
-    return await this.#transport.call('POST', toPath('rooms', room, 'broadcast', 'stop'), options);
+    return await this.transport.call('POST', toPath('rooms', room, 'broadcast', 'stop'), options);
   }
 
   /** GET /v1/rooms/:roomId/broadcast: returns the running broadcast with the state of each URL, or the last one. */
   async status(room: string, options?: CallOptions): Promise<BroadcastStatus> {
-    return await this.#transport.call('GET', toPath('rooms', room, 'broadcast'), options);
+    return await this.transport.call('GET', toPath('rooms', room, 'broadcast'), options);
   }
 
   /** GET /v1/broadcasts: returns a page of broadcasts, the newest first. */
   async list(options: ListBroadcastsOptions = {}): Promise<BroadcastList> {
     const { roomId, limit, cursor } = options;
-    return await this.#transport.call('GET', `/v1/broadcasts${toQuery({ roomId, limit, cursor })}`, options);
+    return await this.transport.call('GET', `/v1/broadcasts${toQuery({ roomId, limit, cursor })}`, options);
   }
 
   /** Iterates over the broadcasts, the newest first, page by page. */
   all(options: ListBroadcastsOptions = {}): AsyncGenerator<Broadcast, void, undefined> {
-    return itemsOfPages('/v1/broadcasts', options.cursor, async (cursor) => {
-      const { broadcasts, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: broadcasts, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/broadcasts', items: 'broadcasts' }, options, (page) => this.list(page));
   }
 
   /** DELETE /v1/broadcasts/:broadcastId: deletes the HLS and the record. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('broadcasts', id), options);
+    await this.transport.send('DELETE', toPath('broadcasts', id), options);
   }
 }
 
@@ -175,31 +157,22 @@ export type ListSessionParticipantsOptions = QueryOptions<SessionParticipantList
 const PARTICIPANT_PAGE_SIZE = 1000;
 
 /** Rooms from their opening to their end: `client.sessions`. */
-export class Sessions {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Sessions extends Noun {
   /** GET /v1/sessions: returns a page of sessions, the newest first. */
   async list(options: ListSessionsOptions = {}): Promise<SessionList> {
     const { roomId, status, since, until, limit, cursor } = options;
     const query = toQuery({ roomId, status, since, until, limit, cursor });
-    return await this.#transport.call('GET', `/v1/sessions${query}`, options);
+    return await this.transport.call('GET', `/v1/sessions${query}`, options);
   }
 
   /** Iterates over the sessions, the newest first, page by page. */
   all(options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
-    return itemsOfPages('/v1/sessions', options.cursor, async (cursor) => {
-      const { sessions, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: sessions, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/sessions', items: 'sessions' }, options, (page) => this.list(page));
   }
 
   /** GET /v1/sessions/:sessionId: returns a session with its first 1,000 participants. */
   async get(id: string, options?: CallOptions): Promise<SessionDetail> {
-    return await this.#transport.call('GET', toPath('sessions', id), options);
+    return await this.transport.call('GET', toPath('sessions', id), options);
   }
 
   /**
@@ -212,7 +185,7 @@ export class Sessions {
   ): Promise<SessionParticipantList> {
     const { limit, cursor } = options;
     const path = `${toPath('sessions', id, 'participants')}${toQuery({ limit, cursor })}`;
-    return await this.#transport.call('GET', path, options);
+    return await this.transport.call('GET', path, options);
   }
 
   /** Iterates over the participants of a session, page by page. */
@@ -220,11 +193,15 @@ export class Sessions {
     id: string,
     options: ListSessionParticipantsOptions = {},
   ): AsyncGenerator<SessionParticipant, void, undefined> {
-    return itemsOfPages(toPath('sessions', id, 'participants'), options.cursor, async (cursor) => {
-      const page = { limit: PARTICIPANT_PAGE_SIZE, ...options, cursor };
-      const { participants, nextCursor } = await this.listParticipants(id, page);
-      return { items: participants, nextCursor };
-    });
+    return itemsOfPages(
+      {
+        path: toPath('sessions', id, 'participants'),
+        items: 'participants',
+        pageSize: PARTICIPANT_PAGE_SIZE,
+      },
+      options,
+      (page) => this.listParticipants(id, page),
+    );
   }
 }
 
@@ -232,26 +209,19 @@ export class Sessions {
 export type UsageOptions = QueryOptions<Omit<UsageQuery, 'format'>>;
 
 /** Minutes and bytes, for invoices: `client.usage`. */
-export class Usage {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Usage extends Noun {
   /** GET /v1/usage: returns a page of groups in the order of their names, with the total of all. */
   async get(options: UsageOptions = {}): Promise<UsagePage> {
     const { from, to, by, roomId, prefix, limit, cursor } = options;
     const query = toQuery({ from, to, by, roomId, prefix, limit, cursor });
-    return await this.#transport.call('GET', `/v1/usage${query}`, options);
+    return await this.transport.call('GET', `/v1/usage${query}`, options);
   }
 
   /** Iterates over the groups, page by page. */
   all(options: UsageOptions = {}): AsyncGenerator<UsageLine, void, undefined> {
-    return itemsOfPages('/v1/usage', options.cursor, async (cursor) => {
-      const { usage, nextCursor } = await this.get({ limit: USAGE_PAGE_SIZE, ...options, cursor });
-      return { items: usage, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/usage', items: 'usage', pageSize: USAGE_PAGE_SIZE }, options, (page) =>
+      this.get(page),
+    );
   }
 }
 
@@ -261,51 +231,43 @@ const USAGE_PAGE_SIZE = 1000;
 export type ListIngressOptions = QueryOptions<IngressListQuery>;
 
 /** Streams into a room over RTMP or WHIP: `client.ingress`. */
-export class Ingress {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Ingress extends Noun {
   /**
    * POST /v1/rooms/:roomId/ingress: creates an ingress. The room need not exist yet. The holder of the stream key can
    * publish.
    */
   async create(room: string, ingress: IngressCreate, options?: CallOptions): Promise<IngressRecord> {
-    return await this.#transport.call('POST', toPath('rooms', room, 'ingress'), withBody(ingress, options));
+    return await this.transport.call('POST', toPath('rooms', room, 'ingress'), withBody(ingress, options));
   }
 
   /** GET /v1/rooms/:roomId/ingress: all of them, or with `limit` a page by id. */
   async list(room: string, options: ListIngressOptions = {}): Promise<IngressList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', toPath('rooms', room, 'ingress') + query, options);
+    return await this.transport.call('GET', toPath('rooms', room, 'ingress') + query, options);
   }
 
   /** Iterates over the ingresses of the room by id, page by page. */
   all(room: string, options: ListIngressOptions = {}): AsyncGenerator<IngressRecord, void, undefined> {
-    return itemsOfPages(toPath('rooms', room, 'ingress'), options.cursor, async (cursor) => {
-      const { ingress, nextCursor } = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
-      return { items: ingress, nextCursor };
-    });
+    return itemsOfPages({ path: toPath('rooms', room, 'ingress'), items: 'ingress' }, options, (page) =>
+      this.list(room, page),
+    );
   }
 
   /** GET /v1/ingress: the ingress of all rooms, or with `limit` a page by id. */
   async listEverywhere(options: ListIngressOptions = {}): Promise<IngressList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', `/v1/ingress${query}`, options);
+    return await this.transport.call('GET', `/v1/ingress${query}`, options);
   }
 
   /** Iterates over the ingresses of all rooms by id, page by page. */
   allEverywhere(options: ListIngressOptions = {}): AsyncGenerator<IngressRecord, void, undefined> {
-    return itemsOfPages('/v1/ingress', options.cursor, async (cursor) => {
-      const { ingress, nextCursor } = await this.listEverywhere({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: ingress, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/ingress', items: 'ingress' }, options, (page) =>
+      this.listEverywhere(page),
+    );
   }
 
   /** DELETE /v1/rooms/:roomId/ingress/:ingressId: deletes the ingress and ends its stream. */
   async delete(room: string, ingressId: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('rooms', room, 'ingress', ingressId), options);
+    await this.transport.send('DELETE', toPath('rooms', room, 'ingress', ingressId), options);
   }
 }

@@ -30,15 +30,8 @@ import type {
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { ForgottenWords } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import {
-  itemsOfPages,
-  LARGEST_PAGE,
-  splitList,
-  toPath,
-  toQuery,
-  withBody,
-} from '../transport/request-parts.ts';
-import type { Transport } from '../transport/transport.ts';
+import { itemsOfPages, splitList, toPath, toQuery, withBody } from '../transport/request-parts.ts';
+import { Noun } from '../transport/transport.ts';
 
 /** A room that was created or found, with the values of the response's two headers. */
 export type RoomCreation = {
@@ -63,19 +56,13 @@ export type DeleteRoomOptions = CallOptions & {
 export type ListClosedRoomsOptions = QueryOptions<ClosedRoomListQuery>;
 
 /** Open rooms of the media server, addressed by name: `client.rooms`. */
-export class Rooms {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Rooms extends Noun {
   /** POST /v1/rooms: creates a room, or returns an existing one, see RoomCreation. */
   async create(room: RoomCreate, options?: CallOptions): Promise<RoomCreation> {
     const request = { method: 'POST', path: '/v1/rooms' };
-    const response = await this.#transport.send(request.method, request.path, withBody(room, options));
+    const response = await this.transport.send(request.method, request.path, withBody(room, options));
     return {
-      room: this.#transport.parse(request, response),
+      room: this.transport.parse(request, response),
       existed: response.headers['x-room-existed'] === 'true',
       ignored: splitList(response.headers['x-room-ignored']),
     };
@@ -84,30 +71,27 @@ export class Rooms {
   /** GET /v1/rooms: returns all rooms, or a page of them with `limit`. */
   async list(options: ListRoomsOptions = {}): Promise<RoomList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', `/v1/rooms${query}`, options);
+    return await this.transport.call('GET', `/v1/rooms${query}`, options);
   }
 
   /** Iterates over the rooms, page by page. */
   all(options: ListRoomsOptions = {}): AsyncGenerator<Room, void, undefined> {
-    return itemsOfPages('/v1/rooms', options.cursor, async (cursor) => {
-      const { rooms, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: rooms, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/rooms', items: 'rooms' }, options, (page) => this.list(page));
   }
 
   /** GET /v1/rooms/:roomId. */
   async get(room: string, options?: CallOptions): Promise<Room> {
-    return await this.#transport.call('GET', toPath('rooms', room), options);
+    return await this.transport.call('GET', toPath('rooms', room), options);
   }
 
   /** PATCH /v1/rooms/:roomId: changes the metadata, which clients in the room receive at once. */
   async update(room: string, patch: RoomPatch, options?: CallOptions): Promise<Room> {
-    return await this.#transport.call('PATCH', toPath('rooms', room), withBody(patch, options));
+    return await this.transport.call('PATCH', toPath('rooms', room), withBody(patch, options));
   }
 
   /** POST /v1/rooms/:roomId/data: sends data to everyone in the room, or to some participants. */
   async send(room: string, message: RoomData, options?: CallOptions): Promise<RoomDataSent> {
-    return await this.#transport.call('POST', toPath('rooms', room, 'data'), withBody(message, options));
+    return await this.transport.call('POST', toPath('rooms', room, 'data'), withBody(message, options));
   }
 
   /**
@@ -115,7 +99,7 @@ export class Rooms {
    * request for a room with more tracks than one request mutes.
    */
   async mute(room: string, what: RoomMute = {}, options?: CallOptions): Promise<RoomMuted> {
-    const part: RoomMuted = await this.#transport.call(
+    const part: RoomMuted = await this.transport.call(
       'POST',
       toPath('rooms', room, 'mute'),
       withBody(what, options),
@@ -131,21 +115,20 @@ export class Rooms {
    */
   async delete(room: string, options: DeleteRoomOptions = {}): Promise<void> {
     const { reopen, until, ...rest } = options;
-    await this.#transport.send('DELETE', toPath('rooms', room) + toQuery({ reopen, until }), rest);
+    await this.transport.send('DELETE', toPath('rooms', room) + toQuery({ reopen, until }), rest);
   }
 
   /** GET /v1/closed-rooms: returns a page of the rooms that are kept closed, ordered by name. */
   async listClosed(options: ListClosedRoomsOptions = {}): Promise<ClosedRoomList> {
     const { limit, cursor } = options;
-    return await this.#transport.call('GET', `/v1/closed-rooms${toQuery({ limit, cursor })}`, options);
+    return await this.transport.call('GET', `/v1/closed-rooms${toQuery({ limit, cursor })}`, options);
   }
 
   /** Iterates over the rooms that are kept closed, page by page. */
   allClosed(options: ListClosedRoomsOptions = {}): AsyncGenerator<ClosedRoom, void, undefined> {
-    return itemsOfPages('/v1/closed-rooms', options.cursor, async (cursor) => {
-      const { closedRooms, nextCursor } = await this.listClosed({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: closedRooms, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/closed-rooms', items: 'closedRooms' }, options, (page) =>
+      this.listClosed(page),
+    );
   }
 }
 
@@ -153,17 +136,11 @@ export class Rooms {
 export type ListBlocksOptions = QueryOptions<BlockListQuery>;
 
 /** The blocks of a room: `client.blocks`. `client.participants.remove()` with `block` creates a block. */
-export class Blocks {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Blocks extends Noun {
   /** GET /v1/rooms/:roomId/blocks: returns a page of blocks, ordered by identity. */
   async list(room: string, options: ListBlocksOptions = {}): Promise<BlockList> {
     const { limit, cursor } = options;
-    return await this.#transport.call(
+    return await this.transport.call(
       'GET',
       `${toPath('rooms', room, 'blocks')}${toQuery({ limit, cursor })}`,
       options,
@@ -172,29 +149,27 @@ export class Blocks {
 
   /** Iterates over the blocks of the room, page by page. */
   all(room: string, options: ListBlocksOptions = {}): AsyncGenerator<Block, void, undefined> {
-    return itemsOfPages(toPath('rooms', room, 'blocks'), options.cursor, async (cursor) => {
-      const { blocks, nextCursor } = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
-      return { items: blocks, nextCursor };
-    });
+    return itemsOfPages({ path: toPath('rooms', room, 'blocks'), items: 'blocks' }, options, (page) =>
+      this.list(room, page),
+    );
   }
 
   /** GET /v1/blocks: returns a page of the blocks of all rooms, ordered by room and identity. */
   async listEverywhere(options: ListBlocksOptions = {}): Promise<RoomBlockList> {
     const { limit, cursor } = options;
-    return await this.#transport.call('GET', `/v1/blocks${toQuery({ limit, cursor })}`, options);
+    return await this.transport.call('GET', `/v1/blocks${toQuery({ limit, cursor })}`, options);
   }
 
   /** Iterates over the blocks of all rooms, page by page. */
   allEverywhere(options: ListBlocksOptions = {}): AsyncGenerator<RoomBlock, void, undefined> {
-    return itemsOfPages('/v1/blocks', options.cursor, async (cursor) => {
-      const { blocks, nextCursor } = await this.listEverywhere({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: blocks, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/blocks', items: 'blocks' }, options, (page) =>
+      this.listEverywhere(page),
+    );
   }
 
   /** DELETE /v1/rooms/:roomId/blocks/:participantId: lets the identity in again. */
   async remove(room: string, identity: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('rooms', room, 'blocks', identity), options);
+    await this.transport.send('DELETE', toPath('rooms', room, 'blocks', identity), options);
   }
 }
 
@@ -205,62 +180,47 @@ export type ListPlansOptions = QueryOptions<PlanListQuery>;
 export type PlanChange = { readonly plan: Plan; readonly ignored: readonly string[] };
 
 /** Settings for the room of a name, or for all rooms with a prefix: `client.plans`. */
-export class Plans {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Plans extends Noun {
   /** PUT /v1/plans/:planId: makes the plan, or replaces it. The same request again changes nothing. */
   async put(id: string, plan: PlanPut, options?: CallOptions): Promise<PlanChange> {
     const line = { method: 'PUT', path: toPath('plans', id) };
-    const response = await this.#transport.send(line.method, line.path, withBody(plan, options));
+    const response = await this.transport.send(line.method, line.path, withBody(plan, options));
     const ignored = splitList(response.headers['x-room-ignored']);
-    return { plan: this.#transport.parse(line, response), ignored };
+    return { plan: this.transport.parse(line, response), ignored };
   }
 
   /** GET /v1/plans/:planId. */
   async get(id: string, options?: CallOptions): Promise<Plan> {
-    return await this.#transport.call('GET', toPath('plans', id), options);
+    return await this.transport.call('GET', toPath('plans', id), options);
   }
 
   /** GET /v1/plans: returns a page of plans, ordered by id. */
   async list(options: ListPlansOptions = {}): Promise<PlanList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', `/v1/plans${query}`, options);
+    return await this.transport.call('GET', `/v1/plans${query}`, options);
   }
 
   /** Iterates over the plans, page by page. */
   all(options: ListPlansOptions = {}): AsyncGenerator<Plan, void, undefined> {
-    return itemsOfPages('/v1/plans', options.cursor, async (cursor) => {
-      const { plans, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: plans, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/plans', items: 'plans' }, options, (page) => this.list(page));
   }
 
   /** DELETE /v1/plans/:planId: its open rooms stay open. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('plans', id), options);
+    await this.transport.send('DELETE', toPath('plans', id), options);
   }
 }
 
 /** Access tokens for participants: `client.tokens`. */
-export class Tokens {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Tokens extends Noun {
   /** POST /v1/token: issues a token with the grants of its role, and returns the media server's address. */
   async create(request: TokenRequest, options?: CallOptions): Promise<Token> {
-    return await this.#transport.call('POST', '/v1/token', withBody(request, options));
+    return await this.transport.call('POST', '/v1/token', withBody(request, options));
   }
 
   /** POST /v1/token/refresh: like create, for a participant whose token is about to expire. */
   async refresh(request: TokenRequest, options?: CallOptions): Promise<Token> {
-    return await this.#transport.call('POST', '/v1/token/refresh', withBody(request, options));
+    return await this.transport.call('POST', '/v1/token/refresh', withBody(request, options));
   }
 }
 
@@ -287,25 +247,20 @@ export type ForgetWordsOptions = CallOptions & {
 };
 
 /** The participants of a room, addressed by identity: `client.participants`. */
-export class Participants {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Participants extends Noun {
   /** GET /v1/rooms/:roomId/participants: everyone, or with `limit` a page by identity. */
   async list(room: string, options: ListParticipantsOptions = {}): Promise<ParticipantList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', toPath('rooms', room, 'participants') + query, options);
+    return await this.transport.call('GET', toPath('rooms', room, 'participants') + query, options);
   }
 
   /** Iterates over the participants of the room by identity, page by page. */
   all(room: string, options: ListParticipantsOptions = {}): AsyncGenerator<Participant, void, undefined> {
-    return itemsOfPages(toPath('rooms', room, 'participants'), options.cursor, async (cursor) => {
-      const page = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
-      return { items: page.participants, nextCursor: page.nextCursor };
-    });
+    return itemsOfPages(
+      { path: toPath('rooms', room, 'participants'), items: 'participants' },
+      options,
+      (page) => this.list(room, page),
+    );
   }
 
   /**
@@ -319,7 +274,7 @@ export class Participants {
   ): Promise<{ readonly removed: boolean }> {
     const { block, ...rest } = options;
     const path = `${toPath('rooms', room, 'participants', identity)}${toQuery({ block })}`;
-    const { headers } = await this.#transport.send('DELETE', path, rest);
+    const { headers } = await this.transport.send('DELETE', path, rest);
     return { removed: headers['x-participant-removed'] !== 'false' };
   }
 
@@ -339,7 +294,7 @@ export class Participants {
       everything: everything === true ? 'true' : undefined,
     });
     const path = toPath('rooms', room, 'participants', identity, 'words') + query;
-    return await this.#transport.call('DELETE', path, { ...rest, timeoutMs });
+    return await this.transport.call('DELETE', path, { ...rest, timeoutMs });
   }
 
   /**
@@ -352,13 +307,13 @@ export class Participants {
     options?: CallOptions,
   ): Promise<Participant> {
     const path = toPath('rooms', room, 'participants', identity);
-    return await this.#transport.call('PATCH', path, withBody(patch, options));
+    return await this.transport.call('PATCH', path, withBody(patch, options));
   }
 
   /** POST /v1/rooms/:roomId/participants/:participantId/mute: mutes one track, which only the participant can unmute. */
   async mute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
     const path = toPath('rooms', room, 'participants', identity, 'mute');
-    await this.#transport.send('POST', path, withBody({ trackSid }, options));
+    await this.transport.send('POST', path, withBody({ trackSid }, options));
   }
 
   /**
@@ -367,6 +322,6 @@ export class Participants {
    */
   async unmute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
     const path = toPath('rooms', room, 'participants', identity, 'mute');
-    await this.#transport.send('POST', path, withBody({ trackSid, muted: false }, options));
+    await this.transport.send('POST', path, withBody({ trackSid, muted: false }, options));
   }
 }

@@ -21,16 +21,9 @@ import type { Vocabulary as WireVocabulary } from '../../contract/vocabulary.ts'
 import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
-import {
-  itemsOfPages,
-  LARGEST_PAGE,
-  timeoutOfWait,
-  toPath,
-  toQuery,
-  withBody,
-} from '../transport/request-parts.ts';
+import { itemsOfPages, toPath, toQuery, withBody, withTimeLimit } from '../transport/request-parts.ts';
 import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
-import type { Transport } from '../transport/transport.ts';
+import { Noun } from '../transport/transport.ts';
 
 /** Page size at most 200; default 50. */
 export type ListTranscriptionsOptions = QueryOptions<TranscriptionListQuery>;
@@ -39,32 +32,25 @@ export type ListTranscriptionsOptions = QueryOptions<TranscriptionListQuery>;
 export type SearchTranscriptionsOptions = QueryOptions<Omit<TranscriptSearchQuery, 'q'>>;
 
 /** Transcriptions of recordings, and any transcription by its id: `client.transcriptions`. */
-export class Transcriptions {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Transcriptions extends Noun {
   /** POST /v1/recordings/:recordingId/transcribe: queues a transcription, or returns the existing one unless it failed. */
   async create(recordingId: string, queue: PostQueue = {}, options?: CallOptions): Promise<PostQueued> {
     const path = toPath('recordings', recordingId, 'transcribe');
-    return await this.#transport.call('POST', path, withBody(queue, options));
+    return await this.transport.call('POST', path, withBody(queue, options));
   }
 
   /** GET /v1/transcriptions: returns a page of the transcriptions of recordings, the newest first. */
   async list(options: ListTranscriptionsOptions = {}): Promise<PostTranscriptionList> {
     const { roomId, recordingId, status, limit, cursor } = options;
     const query = toQuery({ roomId, recordingId, status, limit, cursor });
-    return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
+    return await this.transport.call('GET', `/v1/transcriptions${query}`, options);
   }
 
   /** Iterates over the transcriptions of recordings, the newest first, page by page. */
   all(options: ListTranscriptionsOptions = {}): AsyncGenerator<PostTranscription, void, undefined> {
-    return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
-      const page = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: page.transcriptions, nextCursor: page.nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/transcriptions', items: 'transcriptions' }, options, (page) =>
+      this.list(page),
+    );
   }
 
   /**
@@ -74,7 +60,7 @@ export class Transcriptions {
   async search(words: string, options: SearchTranscriptionsOptions = {}): Promise<TranscriptHitList> {
     const { roomId, recordingId, language, since, until, limit, cursor } = options;
     const query = toQuery({ q: words, roomId, recordingId, language, since, until, limit, cursor });
-    return await this.#transport.call('GET', `/v1/transcriptions/search${query}`, options);
+    return await this.transport.call('GET', `/v1/transcriptions/search${query}`, options);
   }
 
   /** Iterates over these segments, page by page. */
@@ -82,10 +68,9 @@ export class Transcriptions {
     words: string,
     options: SearchTranscriptionsOptions = {},
   ): AsyncGenerator<TranscriptHit, void, undefined> {
-    return itemsOfPages('/v1/transcriptions/search', options.cursor, async (cursor) => {
-      const page = await this.search(words, { limit: LARGEST_PAGE, ...options, cursor });
-      return { items: page.hits, nextCursor: page.nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/transcriptions/search', items: 'hits' }, options, (page) =>
+      this.search(words, page),
+    );
   }
 
   /**
@@ -97,7 +82,7 @@ export class Transcriptions {
     options: GetTranscriptionOptions = {},
   ): Promise<PostTranscriptionDetail | LiveTranscription> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', toPath('transcriptions', id) + query, options);
+    return await this.transport.call('GET', toPath('transcriptions', id) + query, options);
   }
 
   /** Iterates over the segments, page by page: of a recording by their start, of a room as they were stored. */
@@ -118,7 +103,7 @@ export class Transcriptions {
   /** Returns the whole transcript in a text format. */
   async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
     return await readText(format, (cursor) =>
-      this.#transport.send('GET', toPath('transcriptions', id) + toQuery({ format, cursor }), options),
+      this.transport.send('GET', toPath('transcriptions', id) + toQuery({ format, cursor }), options),
     );
   }
 
@@ -129,12 +114,12 @@ export class Transcriptions {
     options?: CallOptions,
   ): Promise<void> {
     const path = toPath('transcriptions', id, 'speakers');
-    await this.#transport.send('PATCH', path, withBody({ participants }, options));
+    await this.transport.send('PATCH', path, withBody({ participants }, options));
   }
 
   /** DELETE /v1/transcriptions/:transcriptionId: deletes the transcription with all its segments. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('transcriptions', id), options);
+    await this.transport.send('DELETE', toPath('transcriptions', id), options);
   }
 }
 
@@ -179,30 +164,21 @@ function joinParts(format: TextFormat, parts: readonly string[]): string {
 }
 
 /** Names and terms that are likely to be said in a room: `client.vocabulary`. */
-export class Vocabulary {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Vocabulary extends Noun {
   /** GET /v1/rooms/:roomId/vocabulary: returns an empty list when the room has none. */
   async get(room: string, options?: CallOptions): Promise<WireVocabulary> {
-    return await this.#transport.call('GET', toPath('rooms', room, 'vocabulary'), options);
+    return await this.transport.call('GET', toPath('rooms', room, 'vocabulary'), options);
   }
 
   /** PUT /v1/rooms/:roomId/vocabulary: replaces the vocabulary. Returns the terms as they are stored. */
   async set(room: string, terms: readonly string[], options?: CallOptions): Promise<WireVocabulary> {
-    return await this.#transport.call(
-      'PUT',
-      toPath('rooms', room, 'vocabulary'),
-      withBody({ terms }, options),
-    );
+    const path = toPath('rooms', room, 'vocabulary');
+    return await this.transport.call('PUT', path, withBody({ terms }, options));
   }
 
   /** DELETE /v1/rooms/:roomId/vocabulary. */
   async delete(room: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('rooms', room, 'vocabulary'), options);
+    await this.transport.send('DELETE', toPath('rooms', room, 'vocabulary'), options);
   }
 }
 
@@ -213,60 +189,45 @@ export type TextFormat = Exclude<TranscriptFormat, 'json'>;
 export type ListLiveOptions = QueryOptions<LiveListQuery>;
 
 /** The live transcription of a room, addressed by the room: `client.transcription`. */
-export class Transcription {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Transcription extends Noun {
   /** POST /v1/rooms/:roomId/transcription/start: starts a transcription, or returns the active one. */
   async start(room: string, start: LiveStart = {}, options?: CallOptions): Promise<LiveStarted> {
     const path = toPath('rooms', room, 'transcription', 'start');
-    return await this.#transport.call('POST', path, withBody(start, options));
+    return await this.transport.call('POST', path, withBody(start, options));
   }
 
   /** GET /v1/transcriptions/live: returns a page of the live transcriptions of all rooms, the newest first. */
   async list(options: ListLiveOptions = {}): Promise<LiveTranscriptionList> {
     const { roomId, status, limit, cursor } = options;
     const query = toQuery({ roomId, status, limit, cursor });
-    return await this.#transport.call('GET', `/v1/transcriptions/live${query}`, options);
+    return await this.transport.call('GET', `/v1/transcriptions/live${query}`, options);
   }
 
   /** Iterates over the live transcriptions of all rooms, the newest first, page by page. */
   all(options: ListLiveOptions = {}): AsyncGenerator<LiveSummary, void, undefined> {
-    return itemsOfPages('/v1/transcriptions/live', options.cursor, async (cursor) => {
-      const page = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: page.transcriptions, nextCursor: page.nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/transcriptions/live', items: 'transcriptions' }, options, (page) =>
+      this.list(page),
+    );
   }
 
   /** POST /v1/rooms/:roomId/transcription/stop. */
   async stop(room: string, options?: CallOptions): Promise<LiveStopped> {
-    return await this.#transport.call('POST', toPath('rooms', room, 'transcription', 'stop'), options);
+    return await this.transport.call('POST', toPath('rooms', room, 'transcription', 'stop'), options);
   }
 
   /** GET /v1/rooms/:roomId/transcription: returns the active transcription, or the last one. */
   async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
     const { since, limit, cursor, wait } = options;
-    const query = toQuery({ since, limit, cursor, wait });
-    return await this.#transport.call(
-      'GET',
-      toPath('rooms', room, 'transcription') + query,
-      withTimeLimit(options),
-    );
+    const path = toPath('rooms', room, 'transcription') + toQuery({ since, limit, cursor, wait });
+    return await this.transport.call('GET', path, withTimeLimit(options));
   }
 
   /** Returns the transcript so far in a text format; with `limit` a part of it. */
   async text(room: string, format: TextFormat, options: ReadTranscriptionOptions = {}): Promise<string> {
     const { since, limit, cursor: start, wait } = options;
     const read = (cursor: string | undefined) => {
-      const query = toQuery({ since, limit, cursor, wait, format });
-      return this.#transport.send(
-        'GET',
-        toPath('rooms', room, 'transcription') + query,
-        withTimeLimit(options),
-      );
+      const path = toPath('rooms', room, 'transcription') + toQuery({ since, limit, cursor, wait, format });
+      return this.transport.send('GET', path, withTimeLimit(options));
     };
     if (limit !== undefined || start !== undefined) return (await read(start)).body;
     return await readText(format, read);
@@ -276,8 +237,8 @@ export class Transcription {
   follow(room: string, options: FollowTranscriptionOptions = {}): AsyncGenerator<Segment, void, undefined> {
     const ofRoom = (query: ReadTranscriptionOptions) => this.get(room, query);
     const ofId = (id: string, query: CallOptions): Promise<LiveTranscription> =>
-      this.#transport.call('GET', toPath('transcriptions', id), query);
-    return followTranscription({ ofRoom, ofId, ...this.#transport.waiting }, options);
+      this.transport.call('GET', toPath('transcriptions', id), query);
+    return followTranscription({ ofRoom, ofId, ...this.transport.waiting }, options);
   }
 
   /** PATCH /v1/rooms/:roomId/transcription/speakers: sets names by track id or identity; null removes a name. */
@@ -287,13 +248,8 @@ export class Transcription {
     options?: CallOptions,
   ): Promise<void> {
     const path = toPath('rooms', room, 'transcription', 'speakers');
-    await this.#transport.send('PATCH', path, withBody({ participants }, options));
+    await this.transport.send('PATCH', path, withBody({ participants }, options));
   }
-}
-
-function withTimeLimit(options: ReadTranscriptionOptions): CallOptions {
-  const timeoutMs = options.timeoutMs ?? timeoutOfWait(options.wait);
-  return { ...options, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }
 
 /**

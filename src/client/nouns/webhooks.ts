@@ -21,71 +21,61 @@ import type {
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import {
   itemsOfPages,
-  LARGEST_PAGE,
   repeatedCursor,
-  timeoutOfWait,
   toPath,
   toQuery,
   withBody,
+  withTimeLimit,
 } from '../transport/request-parts.ts';
 import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
-import type { Transport } from '../transport/transport.ts';
+import { Noun } from '../transport/transport.ts';
 import { verifyWebhook, type WebhookDelivery } from '../verify-webhook.ts';
 
 /** Page size at most 1000; without one, all webhooks. */
 export type ListWebhooksOptions = QueryOptions<WebhookListQuery>;
 
 /** Registered webhooks: `client.webhooks`. */
-export class Webhooks {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Webhooks extends Noun {
   /** POST /v1/webhooks: creates a webhook. Only this response contains the secret. */
   async create(webhook: WebhookCreate, options?: CallOptions): Promise<Webhook> {
-    return await this.#transport.call('POST', '/v1/webhooks', withBody(webhook, options));
+    return await this.transport.call('POST', '/v1/webhooks', withBody(webhook, options));
   }
 
   /** GET /v1/webhooks: returns all webhooks, or a page of them with `limit`, with masked secrets. */
   async list(options: ListWebhooksOptions = {}): Promise<WebhookList> {
     const query = toQuery({ limit: options.limit, cursor: options.cursor });
-    return await this.#transport.call('GET', `/v1/webhooks${query}`, options);
+    return await this.transport.call('GET', `/v1/webhooks${query}`, options);
   }
 
   /** Iterates over the webhooks, page by page, with masked secrets. */
   all(options: ListWebhooksOptions = {}): AsyncGenerator<Webhook, void, undefined> {
-    return itemsOfPages('/v1/webhooks', options.cursor, async (cursor) => {
-      const { webhooks, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
-      return { items: webhooks, nextCursor };
-    });
+    return itemsOfPages({ path: '/v1/webhooks', items: 'webhooks' }, options, (page) => this.list(page));
   }
 
   /** GET /v1/webhooks/:webhookId. */
   async get(id: string, options?: CallOptions): Promise<Webhook> {
-    return await this.#transport.call('GET', toPath('webhooks', id), options);
+    return await this.transport.call('GET', toPath('webhooks', id), options);
   }
 
   /** PATCH /v1/webhooks/:webhookId: changes URL and events. */
   async update(id: string, change: WebhookPatch, options?: CallOptions): Promise<Webhook> {
-    return await this.#transport.call('PATCH', toPath('webhooks', id), withBody(change, options));
+    return await this.transport.call('PATCH', toPath('webhooks', id), withBody(change, options));
   }
 
   /** PUT /v1/webhooks/:webhookId: changes the webhook, including the secret. The old secret also signs for 24 h. */
   async put(id: string, change: WebhookPut, options?: CallOptions): Promise<Webhook> {
-    return await this.#transport.call('PUT', toPath('webhooks', id), withBody(change, options));
+    return await this.transport.call('PUT', toPath('webhooks', id), withBody(change, options));
   }
 
   /** DELETE /v1/webhooks/:webhookId: deletes the webhook with its log, and cancels pending deliveries. */
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', toPath('webhooks', id), options);
+    await this.transport.send('DELETE', toPath('webhooks', id), options);
   }
 
   /** GET /v1/webhooks/:webhookId/stats: returns its health by the newest attempts, and counts of deliveries by outcome. */
   async stats(id: string, options: WebhookStatsOptions = {}): Promise<WebhookStats> {
     const { since, until } = options;
-    return await this.#transport.call(
+    return await this.transport.call(
       'GET',
       toPath('webhooks', id, 'stats') + toQuery({ since, until }),
       options,
@@ -94,7 +84,7 @@ export class Webhooks {
 
   /** POST /v1/webhooks/:webhookId/test: sends one event and returns the outcome; this may take 10 s. */
   async test(id: string, options?: CallOptions): Promise<WebhookTest> {
-    return await this.#transport.call('POST', toPath('webhooks', id, 'test'), options);
+    return await this.transport.call('POST', toPath('webhooks', id, 'test'), options);
   }
 
   /** Returns the event of a genuine delivery. Sends no request: receivers without a client use `verifyWebhook`. */
@@ -113,26 +103,21 @@ export type ListDeliveriesOptions = QueryOptions<DeliveryListQuery>;
 export type GetDeliveryOptions = QueryOptions<DeliveryQuery>;
 
 /** Deliveries of a webhook, with every attempt: `client.deliveries`. */
-export class Deliveries {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Deliveries extends Noun {
   /** GET /v1/webhooks/:webhookId/deliveries: returns a page of deliveries, the newest first. */
   async list(webhookId: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
     const { status, eventId, limit, cursor } = options;
     const path = toPath('webhooks', webhookId, 'deliveries') + toQuery({ status, eventId, limit, cursor });
-    return await this.#transport.call('GET', path, options);
+    return await this.transport.call('GET', path, options);
   }
 
   /** Iterates over the deliveries, the newest first, page by page. */
   all(webhookId: string, options: ListDeliveriesOptions = {}): AsyncGenerator<Delivery, void, undefined> {
-    return itemsOfPages(toPath('webhooks', webhookId, 'deliveries'), options.cursor, async (cursor) => {
-      const page = await this.list(webhookId, { limit: LARGEST_PAGE, ...options, cursor });
-      return { items: page.deliveries, nextCursor: page.nextCursor };
-    });
+    return itemsOfPages(
+      { path: toPath('webhooks', webhookId, 'deliveries'), items: 'deliveries' },
+      options,
+      (page) => this.list(webhookId, page),
+    );
   }
 
   /**
@@ -141,24 +126,20 @@ export class Deliveries {
   async get(webhookId: string, deliveryId: string, options: GetDeliveryOptions = {}): Promise<Delivery> {
     const { wait } = options;
     const path = toPath('webhooks', webhookId, 'deliveries', deliveryId) + toQuery({ wait });
-    const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
-    return await this.#transport.call('GET', path, {
-      ...options,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    });
+    return await this.transport.call('GET', path, withTimeLimit(options));
   }
 
   /** POST /v1/webhooks/:webhookId/deliveries/:deliveryId/replay: sends an ended delivery again. */
   async replay(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Replay> {
     const path = toPath('webhooks', webhookId, 'deliveries', deliveryId, 'replay');
-    return await this.#transport.call('POST', path, options);
+    return await this.transport.call('POST', path, options);
   }
 
   /**
    * POST /v1/webhooks/:webhookId/replay: sends all failed deliveries again that were created at `since` (ISO 8601) or later.
    */
   async replayFailed(webhookId: string, since: string, options?: CallOptions): Promise<Replay> {
-    return await this.#transport.call(
+    return await this.transport.call(
       'POST',
       toPath('webhooks', webhookId, 'replay') + toQuery({ since }),
       options,
@@ -169,13 +150,7 @@ export class Deliveries {
 const ALL_PAGE_SIZE = 1000;
 
 /** Stored events, the same that webhooks receive: `client.events`. */
-export class Events {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Events extends Noun {
   /**
    * GET /v1/events: returns a page of events, the oldest first unless `order` is newest. `nextCursor` continues the list, from
    * the oldest on also after the last event.
@@ -183,21 +158,18 @@ export class Events {
   async list(options: ListEventsOptions = {}): Promise<EventList> {
     const { cursor, since, roomId, types, limit, order, wait } = options;
     const query = toQuery({ cursor, since, roomId, types: types?.join(','), limit, order, wait });
-    const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
-    return await this.#transport.call('GET', `/v1/events${query}`, {
-      ...options,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    });
+    return await this.transport.call('GET', `/v1/events${query}`, withTimeLimit(options));
   }
 
   /** Iterates over the events that are stored now, the oldest first, page by page. */
   all(
     options: CallOptions & EventFilter & { readonly cursor?: string } = {},
   ): AsyncGenerator<Event, void, undefined> {
-    return itemsOfPages('/v1/events', options.cursor, async (cursor) => {
-      const { events, nextCursor } = await this.list({ ...options, limit: ALL_PAGE_SIZE, cursor });
+    const list = { path: '/v1/events', items: 'events' } as const;
+    return itemsOfPages(list, { ...options, limit: ALL_PAGE_SIZE }, async (page) => {
+      const { events, nextCursor } = await this.list(page);
       // There is always a cursor, for future events. An empty page is the end of the stored events.
-      return { items: events, nextCursor: events.length === 0 ? undefined : nextCursor };
+      return { events, nextCursor: events.length === 0 ? undefined : nextCursor };
     });
   }
 
@@ -205,7 +177,7 @@ export class Events {
    * Iterates over events as they are stored, without losing any during restarts of the service; see FollowEventsOptions.
    */
   follow(options: FollowEventsOptions = {}): AsyncGenerator<Event, void, undefined> {
-    return followEvents({ list: (query) => this.list(query), ...this.#transport.waiting }, options);
+    return followEvents({ list: (query) => this.list(query), ...this.transport.waiting }, options);
   }
 }
 

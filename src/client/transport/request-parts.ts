@@ -3,9 +3,10 @@ import { parseJson } from '../../contract/unknown-value.ts';
 import type { CallOptions, SendOptions } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
 
-/** Returns the time limit of a long poll: its wait, and 15 s for the call itself; undefined for the client's own limit. */
-export function timeoutOfWait(waitSeconds: number | undefined): number | undefined {
-  return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;
+/** Gives a long poll its time limit: its wait, and 15 s for the call itself. */
+export function withTimeLimit(options: CallOptions & { readonly wait?: number | undefined }): CallOptions {
+  const { wait = 0, timeoutMs = wait === 0 ? undefined : wait * 1000 + 15_000 } = options;
+  return { ...options, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }
 
 export function withBody(body: object, options: CallOptions | undefined): SendOptions {
@@ -98,27 +99,34 @@ function encodeSegment(segment: string): string {
 }
 
 /** The largest page that the service gives of most lists: all items take the fewest requests. */
-export const LARGEST_PAGE = 200;
+const LARGEST_PAGE = 200;
 
-type Page<T> = {
-  readonly items: readonly T[];
-  /** The cursor of the next page; null or undefined after the last one. */
-  readonly nextCursor: string | null | undefined;
+type Paging = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+
+/** A page of a list, with the cursor of the next one; null or undefined after the last one. */
+type Page<Name extends string, T> = { readonly [N in Name]: readonly T[] } & {
+  readonly nextCursor?: string | null | undefined;
 };
 
-/**
- * Iterates over the items of all pages. Each page is fetched when the previous one has been read.
- * @param path for the error about a server that repeats its cursor, which would never end
- */
-export async function* itemsOfPages<T>(
-  path: string,
-  firstCursor: string | undefined,
-  fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
+type List<Name> = {
+  /** For the error about a server that repeats its cursor, which would never end. */
+  readonly path: string;
+  /** The member of a page that has its items. */
+  readonly items: Name;
+  readonly pageSize?: number;
+};
+
+/** Iterates over the items of all pages. Each page is fetched when the previous one has been read. */
+export async function* itemsOfPages<const Name extends string, T, Options extends Paging>(
+  { path, items, pageSize = LARGEST_PAGE }: List<Name>,
+  options: Options,
+  fetchPage: (page: Options) => Promise<Page<Name, T>>,
 ): AsyncGenerator<T, void, undefined> {
-  let cursor = firstCursor;
+  let { cursor } = options;
   for (;;) {
-    const { items, nextCursor } = await fetchPage(cursor);
-    yield* items;
+    const page = await fetchPage({ limit: pageSize, ...options, cursor });
+    yield* page[items];
+    const { nextCursor } = page;
     if (nextCursor === undefined || nextCursor === null) return;
     if (nextCursor === cursor) throw repeatedCursor(path);
     cursor = nextCursor;

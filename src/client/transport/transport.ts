@@ -249,6 +249,19 @@ export class Transport {
   }
 }
 
+/** A noun of the client, whose methods send requests. */
+export class Noun {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  protected get transport(): Transport {
+    return this.#transport;
+  }
+}
+
 function chooseExchange({ dispatcher, fetch }: RtcClientOptions): HttpExchange {
   if (dispatcher !== undefined) return dispatcherExchange(dispatcher);
   return fetchExchange(fetch ?? ((url, init) => globalThis.fetch(url, init)));
