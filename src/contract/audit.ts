@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { AUDIT_RESULTS } from './choices.ts';
 import { instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, optionalInstant } from './schema.ts';
 
 export const AuditEntrySchema = named(
   'AuditEntry',
@@ -64,10 +64,8 @@ export const AuditListQuery = closedQuery({
   ),
   roomId: Type.Optional(nameSchema('Only requests about this room', 'demo')),
   room: Type.Optional({ ...nameSchema('The earlier name of roomId', 'demo'), deprecated: true }),
-  since: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only requests from this instant on' }),
-  ),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Only before then' })),
+  since: optionalInstant('Only requests from this instant on'),
+  until: optionalInstant('Only before then'),
   result: Type.Optional(Type.Enum(AUDIT_RESULTS, { description: 'Only requests with this result' })),
   requestId: Type.Optional(
     Type.String({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, orNull } from './schema.ts';
 
 /** Longest block that ends, 31 years. A caller who needs more blocks forever. */
 export const MAX_BLOCK_SECONDS = 999_999_999;
@@ -48,9 +48,7 @@ export type BlockListQuery = Static<typeof BlockListQuery>;
 const blockFields = {
   identity: Type.String({ description: 'Blocked identity (userId)', examples: ['ada'] }),
   blockedAt: instantSchema('When it was blocked'),
-  blockedUntil: Type.Union([instantSchema('When the block ends'), Type.Null()], {
-    description: 'When the block ends; null for never',
-  }),
+  blockedUntil: orNull(instantSchema('When the block ends'), 'When the block ends; null for never'),
 };
 
 export const BlockSchema = named('Block', 'A blocked identity', blockFields);

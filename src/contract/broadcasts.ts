@@ -1,8 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, PAGE } from './paging.ts';
-import { closed, closedQuery, named, open } from './schema.ts';
+import { closed, closedQuery, named, open, orNull } from './schema.ts';
 
 /** URLs to which a broadcast may go at once: the recorder encodes once and sends to each. */
 export const MAX_STREAM_URLS = 10;
@@ -78,9 +78,6 @@ export const BroadcastChangeSchema = closed(
   },
 );
 export type BroadcastChange = Static<typeof BroadcastChangeSchema>;
-
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 const URL_STATES = ['connecting', 'active', 'failed', 'removed', 'ended'] as const;
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { idParameter, instantSchema } from './names.ts';
 import { nextCursor, PAGE } from './paging.ts';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, optionalInstant, orNull } from './schema.ts';
 import { webhookIdParameter } from './webhooks.ts';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -35,11 +35,7 @@ export const DeliveryListQuery = closedQuery({
 export type DeliveryListQuery = Static<typeof DeliveryListQuery>;
 
 export const ReplayQuery = closedQuery({
-  since: Type.String({
-    format: 'date-time',
-    description: 'Only failed deliveries that were created since then',
-    examples: ['2026-01-31T09:30:00.000Z'],
-  }),
+  since: instantSchema('Only failed deliveries that were created since then'),
 });
 
 /** A webhook's health by its newest deliveries that were tried, at most WEBHOOK_HEALTH_WINDOW of them. */
@@ -47,20 +43,11 @@ export const WEBHOOK_HEALTHS = ['unused', 'working', 'unsteady', 'failing'] as c
 export const WEBHOOK_HEALTH_WINDOW = 20;
 
 export const WebhookStatsQuery = closedQuery({
-  since: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Only deliveries created since then; default 24 hours before until',
-      examples: ['2026-01-31T09:30:00.000Z'],
-    }),
+  since: optionalInstant(
+    'Only deliveries created since then; default 24 hours before until',
+    '2026-01-31T09:30:00.000Z',
   ),
-  until: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Only deliveries created before then; default now',
-      examples: ['2026-02-01T09:30:00.000Z'],
-    }),
-  ),
+  until: optionalInstant('Only deliveries created before then; default now', '2026-02-01T09:30:00.000Z'),
 });
 export type WebhookStatsQuery = Static<typeof WebhookStatsQuery>;
 
@@ -87,9 +74,9 @@ export const WebhookStatsSchema = named('WebhookStats', 'What became of the deli
     description: 'Pending deliveries that the receiver did not accept yet, whatever the period',
     examples: [1],
   }),
-  oldestPendingAt: Type.Union(
-    [instantSchema('When the oldest of the newest pending deliveries was created'), Type.Null()],
-    { description: 'Null if none is pending' },
+  oldestPendingAt: orNull(
+    instantSchema('When the oldest of the newest pending deliveries was created'),
+    'Null if none is pending',
   ),
   periods: Type.Array(Type.Object({ startedAt: instantSchema('Begin of this part'), ...deliveryCounts }), {
     description: 'The same counts for 48 equal parts of the period, the oldest first',
@@ -105,10 +92,8 @@ const AttemptSchema = Type.Object({
     description: 'Null if there was no response',
     examples: [200],
   }),
-  error: Type.Union([Type.String(), Type.Null()], { description: 'Why the attempt failed' }),
-  responseBody: Type.Union([Type.String(), Type.Null()], {
-    description: 'The response of the receiver, at most 4 KiB',
-  }),
+  error: orNull(Type.String(), 'Why the attempt failed'),
+  responseBody: orNull(Type.String(), 'The response of the receiver, at most 4 KiB'),
 });
 
 export const DeliverySchema = named('Delivery', 'One event for one webhook', {
@@ -123,9 +108,10 @@ export const DeliverySchema = named('Delivery', 'One event for one webhook', {
     description: 'failed: after the last attempt; cancelled: its webhook was deleted before',
   }),
   createdAt: instantSchema('When the event was stored'),
-  nextAttemptAt: Type.Union([instantSchema('When it will be tried'), Type.Null()], {
-    description: 'Null if it is not pending, or if it is waiting',
-  }),
+  nextAttemptAt: orNull(
+    instantSchema('When it will be tried'),
+    'Null if it is not pending, or if it is waiting',
+  ),
   waiting: Type.Boolean({
     description: 'Whether it waits for an earlier delivery of its room, because its webhook asks for order',
     examples: [false],

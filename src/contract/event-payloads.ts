@@ -4,7 +4,7 @@ import { CLOSE_REASONS } from './choices.ts';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
 import { instantSchema, shownMetadata } from './names.ts';
 import { PlannedStartSchema, RoomClosingSchema } from './plans.ts';
-import { named, open } from './schema.ts';
+import { named, open, orNull } from './schema.ts';
 
 /*
  * The payload of each event: the specified fields, and the subject of the event. `event` distinguishes the payloads, in
@@ -12,9 +12,6 @@ import { named, open } from './schema.ts';
  */
 
 const egressId = Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] });
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
-
 /** A room as events contain it. */
 const EventRoomSchema = named('EventRoom', 'The room of an event', {
   id: Type.String({

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { LATEST_CURSOR } from './event-names.ts';
 import { EventSchema } from './event-payloads.ts';
 import { pageLimit } from './paging.ts';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, optionalInstant } from './schema.ts';
 
 const EVENT_ORDERS = ['oldest', 'newest'] as const;
 export type EventOrder = (typeof EVENT_ORDERS)[number];
@@ -28,9 +28,7 @@ export const EventListQuery = closedQuery({
       description: `nextCursor of the previous page, or ${LATEST_CURSOR} to get later events only`,
     }),
   ),
-  since: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only events stored at this instant or later' }),
-  ),
+  since: optionalInstant('Only events stored at this instant or later'),
   roomId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this room' }),
   ),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { MAX_TEXT_LENGTH } from './parsed-person.ts';
 import { PlacePeriodSchema, PlaceRecordSchema } from './places.ts';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, orNull } from './schema.ts';
 
 /*
  * The wire shapes of /cf. Names are exactly those of the specification. A request body may have further fields, which are
@@ -113,14 +113,13 @@ const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-deri
 const DecodedDetailsSchema = named('DecodedCodeDetails', 'With details=true only', {
   baseCode: Type.String({ description: 'The code without omocodia', examples: ['RSSMRA80B01H501T'] }),
   omocodiaLevel: Type.Integer({ description: 'Number of digits that are replaced by letters, 0 to 7' }),
-  otherBirthday: Type.Union([Type.String({ examples: ['1880-02-01'] }), Type.Null()], {
-    description: 'The birth date by the other reading of the two-digit year',
-  }),
+  otherBirthday: orNull(
+    Type.String({ examples: ['1880-02-01'] }),
+    'The birth date by the other reading of the two-digit year',
+  ),
   birthplaceCode: Type.String({ description: 'Belfiore code', examples: ['H501'] }),
   birthplaceWasInForce: Type.Boolean({ description: 'Whether the place existed on the birth date' }),
-  birthplaceToday: Type.Union([PlaceRecordSchema, Type.Null()], {
-    description: 'The place with its current name, or its successor',
-  }),
+  birthplaceToday: orNull(PlaceRecordSchema, 'The place with its current name, or its successor'),
   warnings: CodeWarnings,
 });
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { SCOPE_MEANINGS, SCOPES } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, PAGE } from './paging.ts';
-import { closed, closedQuery, named } from './schema.ts';
+import { closed, closedQuery, named, orNull } from './schema.ts';
 
 /** Id of the root key, API_KEY, which is not in the database. */
 export const ROOT_KEY_ID = 'root';
@@ -100,9 +100,10 @@ export const ROOM_LIMITS = [
 ] as const satisfies readonly (keyof OwnLimits)[];
 export type RoomLimit = (typeof ROOM_LIMITS)[number];
 
-const shownLimits = Type.Union([Type.Partial(ownLimits), Type.Null()], {
-  description: 'The limits that the key was made with; null for those of the service alone',
-});
+const shownLimits = orNull(
+  Type.Partial(ownLimits),
+  'The limits that the key was made with; null for those of the service alone',
+);
 
 export const KeyParams = Type.Object({
   keyId: idParameter('Form key_<id>', 'key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'),
@@ -141,16 +142,12 @@ export const KeySchema = named('Key', 'An API key beside the root key', {
   limits: shownLimits,
   status: Type.Enum(STATUSES, { description: 'Only an active key is accepted' }),
   createdAt: instantSchema('When the key was created'),
-  expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
-    description: 'When it expires; null for never',
-  }),
-  revokedAt: Type.Union([instantSchema('When it was revoked'), Type.Null()], {
-    description: 'When it was revoked; null if it was not',
-  }),
-  lastUsedAt: Type.Union([instantSchema('The minute of its last request'), Type.Null()], {
-    description:
-      'The minute in which it last signed a request, known to all instances a minute later; null if it never did',
-  }),
+  expiresAt: orNull(instantSchema('When it ends'), 'When it expires; null for never'),
+  revokedAt: orNull(instantSchema('When it was revoked'), 'When it was revoked; null if it was not'),
+  lastUsedAt: orNull(
+    instantSchema('The minute of its last request'),
+    'The minute in which it last signed a request, known to all instances a minute later; null if it never did',
+  ),
   secret: Type.Optional(
     Type.String({
       description: 'The secret to sign with; only in the response to the creation',
@@ -202,9 +199,7 @@ export const OwnKeySchema = named('OwnKey', 'The key that signed the request, wi
   isRoot: Type.Boolean({ description: 'Whether it is the root key, which alone creates and revokes keys' }),
   scopes,
   rooms: shownPrefixes,
-  expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
-    description: 'When it expires; null for never',
-  }),
+  expiresAt: orNull(instantSchema('When it ends'), 'When it expires; null for never'),
   limits: Type.Optional(
     Type.Object(
       {

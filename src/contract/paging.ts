@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { orNull } from './schema.ts';
 
 /* Query parameters of paginated lists. */
 
@@ -11,16 +12,14 @@ export function pageLimit(maximum: number, description: string) {
 }
 
 /** The cursor in a page of a list that has an end. */
-export const nextCursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'The cursor of the next page; null after the last one',
-});
+export const nextCursor = orNull(Type.String(), 'The cursor of the next page; null after the last one');
 
 /** The cursor in a list that is returned at once when `limit` and `cursor` are absent. */
 export const nextPageCursor = Type.Optional(
-  Type.Union([Type.String(), Type.Null()], {
-    description:
-      'The cursor of the next page; null after the last one; absent when the whole list is returned at once',
-  }),
+  orNull(
+    Type.String(),
+    'The cursor of the next page; null after the last one; absent when the whole list is returned at once',
+  ),
 );
 
 export function pageCursor(maxLength: number) {

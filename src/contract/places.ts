@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, orNull } from './schema.ts';
 
 /* The wire shapes of /it. Names are exactly those of the specification. */
 
@@ -23,18 +23,17 @@ const IstatProvinceSchema = named('IstatProvince', 'The province of a comune of 
 /** A place record with its dates. */
 export const PlacePeriodSchema = named('PlacePeriod', 'A place with its dates', {
   ...PlaceRecordSchema.properties,
-  from: Type.Union([Type.String({ examples: ['1884-09-11'] }), Type.Null()], {
-    description: 'First day of the name in the province; null if no register has it',
-  }),
-  to: Type.Union([Type.String(), Type.Null()], {
-    description: 'Last day; null while in force, or if no register has it',
-  }),
+  from: orNull(
+    Type.String({ examples: ['1884-09-11'] }),
+    'First day of the name in the province; null if no register has it',
+  ),
+  to: orNull(Type.String(), 'Last day; null while in force, or if no register has it'),
   current: Type.Boolean({ description: 'Whether the name is in force today' }),
   istatProvince: Type.Optional(
-    Type.Union([IstatProvinceSchema, Type.Null()], {
-      description:
-        'Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has',
-    }),
+    orNull(
+      IstatProvinceSchema,
+      'Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has',
+    ),
   ),
 });
 
@@ -91,9 +90,10 @@ const DatedCapsSchema = named('DatedCaps', 'With details=true', {
   place: PlaceRecordSchema,
   caps: Type.Array(Type.String({ examples: ['00118'] }), { description: 'Five digits each, in order' }),
   asOf: Type.String({ description: 'Year and month of the codes', examples: ['2026-11'] }),
-  replacedBy: Type.Union([Type.String(), Type.Null()], {
-    description: 'The code that will replace the others of this comune; null for nearly all comuni',
-  }),
+  replacedBy: orNull(
+    Type.String(),
+    'The code that will replace the others of this comune; null for nearly all comuni',
+  ),
   frazioni: Type.Array(
     Type.Object({
       cap: Type.String({ description: 'Postal code', examples: ['58018'] }),

@@ -11,7 +11,7 @@ import {
 import { instantSchema, roomNameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { RecordingSettingsSchema } from './recordings.ts';
-import { closed, closedQuery, named, open } from './schema.ts';
+import { closed, closedQuery, named, open, optionalInstant } from './schema.ts';
 import { LANGUAGE_PATTERN, LiveStartSchema } from './transcription.ts';
 import { termsSchema } from './vocabulary.ts';
 
@@ -44,19 +44,13 @@ const at = Type.Optional(
 
 /** POST /v1/rooms takes these besides the settings of LiveKit: the same as a plan, for that room only. */
 export const roomPlanFields = {
-  opensAt: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Before this instant nobody gets a token, except for earlyJoin',
-      examples: ['2026-02-01T08:00:00.000Z'],
-    }),
+  opensAt: optionalInstant(
+    'Before this instant nobody gets a token, except for earlyJoin',
+    '2026-02-01T08:00:00.000Z',
   ),
-  closesAt: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'The room is closed at this instant. No token is valid for longer',
-      examples: ['2026-02-01T09:00:00.000Z'],
-    }),
+  closesAt: optionalInstant(
+    'The room is closed at this instant. No token is valid for longer',
+    '2026-02-01T09:00:00.000Z',
   ),
   maxDuration: seconds('Seconds after the first join at which the room is closed', {
     minimum: 1,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema } from './names.ts';
-import { named } from './schema.ts';
+import { named, orNull } from './schema.ts';
 
 const FieldErrorSchema = named('FieldError', 'One invalid field or parameter', {
   pointer: Type.Optional(
@@ -40,9 +40,7 @@ export const ProblemSchema = Type.Object(
     ),
     hint: Type.Optional(hintSchema('What to do next; `detail` says it too')),
     blockedUntil: Type.Optional(
-      Type.Union([instantSchema('When the block ends'), Type.Null()], {
-        description: 'End of the block; null for a permanent one',
-      }),
+      orNull(instantSchema('When the block ends'), 'End of the block; null for a permanent one'),
     ),
     requiredScopes: Type.Optional(
       Type.Array(Type.String(), {

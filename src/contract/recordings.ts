@@ -1,8 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, PAGE } from './paging.ts';
-import { closed, closedQuery, named } from './schema.ts';
+import { closed, closedQuery, named, orNull } from './schema.ts';
 
 export const RecordingParams = Type.Object({
   recordingId: idParameter("The recording's egress id", 'EG_tH8vdkRoTDWY'),
@@ -51,9 +51,6 @@ export const RecordingStopSchema = named('RecordingStop', 'The recording that wa
   stoppedAt: instantSchema('When the recording was stopped'),
 });
 export type RecordingStop = Static<typeof RecordingStopSchema>;
-
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 const mediaStartedAt = orNull(
   instantSchema('Time of the first recorded frame'),

@@ -3,7 +3,7 @@ import { DATA_ENCODINGS, DATA_KINDS } from './choices.ts';
 import { instantSchema, nameSchema, roomIdParameter, roomNameSchema } from './names.ts';
 import { MOST_LISTED, nextCursor, nextPageCursor, pageCursor, pageLimit } from './paging.ts';
 import { MAX_UINT32, maxParticipants, roomPlanFields } from './plans.ts';
-import { closed, closedQuery, named, open } from './schema.ts';
+import { closed, closedQuery, named, open, optionalInstant, orNull } from './schema.ts';
 
 export const RoomParams = Type.Object({ roomId: roomIdParameter });
 
@@ -56,12 +56,9 @@ export const RoomDeleteQuery = closedQuery({
         'Keeps the room closed until POST /v1/rooms opens it again: nobody gets a token for it, and nobody stays in it',
     }),
   ),
-  until: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Keeps the room closed until this instant in the future, or until POST /v1/rooms',
-      examples: ['2026-02-01T08:00:00.000Z'],
-    }),
+  until: optionalInstant(
+    'Keeps the room closed until this instant in the future, or until POST /v1/rooms',
+    '2026-02-01T08:00:00.000Z',
   ),
 });
 export type RoomDeleteQuery = Static<typeof RoomDeleteQuery>;
@@ -113,9 +110,10 @@ export type ClosedRoomListQuery = Static<typeof ClosedRoomListQuery>;
 export const ClosedRoomSchema = named('ClosedRoom', 'A room that is kept closed', {
   name: Type.String({ description: 'Room name', examples: ['demo'] }),
   closedAt: instantSchema('When it was closed'),
-  closedUntil: Type.Union([instantSchema('When it may be entered again'), Type.Null()], {
-    description: 'When it may be entered again; null for never, until POST /v1/rooms',
-  }),
+  closedUntil: orNull(
+    instantSchema('When it may be entered again'),
+    'When it may be entered again; null for never, until POST /v1/rooms',
+  ),
 });
 export type ClosedRoom = Static<typeof ClosedRoomSchema>;
 

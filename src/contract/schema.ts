@@ -1,6 +1,6 @@
-import { type TProperties, Type } from 'typebox';
+import { type TProperties, type TSchema, Type } from 'typebox';
 
-/* The objects of the contract. The document of the API and the generated clients know those with an `$id` by it. */
+/* The kinds of schemas that the contract has. The document of the API and the generated clients know those with an `$id` by it. */
 
 export function named<Properties extends TProperties>(
   $id: string,
@@ -31,4 +31,14 @@ export function open<Properties extends TProperties>(
 /** The query of a request: a parameter that is not known is refused, as a field of a body is. */
 export function closedQuery<Parameters extends TProperties>(parameters: Parameters) {
   return Type.Object(parameters, { additionalProperties: false });
+}
+
+export function orNull<Schema extends TSchema>(schema: Schema, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
+}
+
+/** A parameter or field that may have an instant. */
+export function optionalInstant(description: string, example?: string) {
+  const examples = example === undefined ? {} : { examples: [example] };
+  return Type.Optional(Type.String({ format: 'date-time', description, ...examples }));
 }

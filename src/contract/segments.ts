@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { instantSchema } from './names.ts';
-import { named } from './schema.ts';
+import { named, orNull } from './schema.ts';
 
 export const transcriptionId = Type.String({
   description: 'Form tr_<id>',
@@ -10,16 +10,12 @@ export const transcriptionId = Type.String({
 export const SegmentSchema = named('Segment', 'A piece of speech of one speaker', {
   id: Type.String({ description: 'Form seg_<id>', examples: ['seg_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
   transcriptionId,
-  trackId: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'The track of the speech; null in the transcription of a recording if no worker listened to the tracks, or none of them had speech',
-  }),
-  participantIdentity: Type.Union([Type.String(), Type.Null()], {
-    description: 'Identity of the speaker; null if trackId is null',
-  }),
-  speaker: Type.Union([Type.String(), Type.Null()], {
-    description: 'Name of the speaker at the time of this request; null if it is not known',
-  }),
+  trackId: orNull(
+    Type.String(),
+    'The track of the speech; null in the transcription of a recording if no worker listened to the tracks, or none of them had speech',
+  ),
+  participantIdentity: orNull(Type.String(), 'Identity of the speaker; null if trackId is null'),
+  speaker: orNull(Type.String(), 'Name of the speaker at the time of this request; null if it is not known'),
   text: Type.String({ description: 'What was said' }),
   language: Type.String({
     description: 'BCP 47; und in a transcription in auto if the model did not detect it',
@@ -32,19 +28,17 @@ export const SegmentSchema = named('Segment', 'A piece of speech of one speaker'
   final: Type.Boolean({
     description: 'False for an interim result, which keeps its id when it becomes final',
   }),
-  confidence: Type.Union([Type.Number(), Type.Null()], {
-    description:
-      '0 to 1; null if the model gives none. At most 0.1 for a text that repeats itself or is too long for its sound',
-  }),
+  confidence: orNull(
+    Type.Number(),
+    '0 to 1; null if the model gives none. At most 0.1 for a text that repeats itself or is too long for its sound',
+  ),
   words: Type.Optional(
     Type.Array(
       named('Word', 'A word with its times', {
         text: Type.String({ description: 'The word, with its punctuation' }),
         start: Type.Number({ description: "Seconds from the transcription's start" }),
         end: Type.Number({ description: "Seconds from the transcription's start" }),
-        confidence: Type.Union([Type.Number(), Type.Null()], {
-          description: '0 to 1; null if the model gives none',
-        }),
+        confidence: orNull(Type.Number(), '0 to 1; null if the model gives none'),
       }),
       { description: 'The words of the text; only if the model says when each was spoken' },
     ),
@@ -64,10 +58,10 @@ const TranscriptionWarningSchema = named(
     code: Type.Enum(['language-doubtful'], {
       description: 'language-doubtful: the speech is probably in another language than the transcription',
     }),
-    participantIdentity: Type.Union([Type.String(), Type.Null()], {
-      description:
-        'Identity of the speaker; null if it is not known, as in a recording to which no worker listened',
-    }),
+    participantIdentity: orNull(
+      Type.String(),
+      'Identity of the speaker; null if it is not known, as in a recording to which no worker listened',
+    ),
     detail: Type.String({ description: 'Description of the problem' }),
   },
 );

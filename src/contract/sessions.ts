@@ -1,9 +1,9 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { SESSION_STATUSES } from './choices.ts';
 import { idParameter, instantSchema, nameSchema, shownMetadata } from './names.ts';
 import { nextCursor, PAGE, pageCursor, pageLimit } from './paging.ts';
 import { RecordingSchema } from './recordings.ts';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, optionalInstant, orNull } from './schema.ts';
 
 /*
  * A session is a room from its opening to its end. A room of the same name that is opened later is another session,
@@ -13,9 +13,6 @@ import { closedQuery, named } from './schema.ts';
 export const SessionParams = Type.Object({
   sessionId: idParameter("The media server's id of the session, as `room.id` of events", 'RM_hycBMAjmt6Ub'),
 });
-
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 const sessionFields = {
   sessionId: Type.String({
@@ -150,19 +147,10 @@ export const SessionListQuery = closedQuery({
   status: Type.Optional(
     Type.Enum(SESSION_STATUSES, { description: 'Only sessions that are open, or ended' }),
   ),
-  since: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Only rooms opened since then',
-      examples: ['2026-01-01T00:00:00.000Z'],
-    }),
-  ),
-  until: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Only rooms opened before then, so that consecutive months have each session once',
-      examples: ['2026-02-01T00:00:00.000Z'],
-    }),
+  since: optionalInstant('Only rooms opened since then', '2026-01-01T00:00:00.000Z'),
+  until: optionalInstant(
+    'Only rooms opened before then, so that consecutive months have each session once',
+    '2026-02-01T00:00:00.000Z',
   ),
   ...PAGE,
 });

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
 import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, PAGE, pageCursor, pageLimit } from './paging.ts';
-import { closed, closedQuery, named } from './schema.ts';
+import { closed, closedQuery, named, optionalInstant, orNull } from './schema.ts';
 import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
 
 export { type Segment, SegmentSchema, type TranscriptionWarning } from './segments.ts';
@@ -98,10 +98,11 @@ const liveFields = {
   status: Type.Enum(LIVE_STATES, { description: 'Whether the transcription is still active' }),
   language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
   startedAt: instantSchema('When the transcription was started'),
-  stoppedAt: Type.Union([instantSchema('When it was stopped'), Type.Null()], {
-    description: 'When the transcription was stopped, or failed; null while it is active',
-  }),
-  error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
+  stoppedAt: orNull(
+    instantSchema('When it was stopped'),
+    'When the transcription was stopped, or failed; null while it is active',
+  ),
+  error: orNull(Type.Object(errorMembers), 'Why it failed'),
 };
 
 export const LiveTranscriptionSchema = named('LiveTranscription', 'The live transcription of a room', {
@@ -179,18 +180,16 @@ const postFields = {
   participants: Type.Record(Type.String(), Type.String(), { description: 'Names of speakers' }),
   progress: Type.Number({ description: 'Share of the audio that has been transcribed, 0 to 1' }),
   queuedAt: instantSchema('When it was queued'),
-  startedAt: Type.Union([instantSchema('When a worker first claimed it'), Type.Null()], {
-    description: 'When a worker first claimed it; null before',
-  }),
-  completedAt: Type.Union([instantSchema('When it was completed or failed'), Type.Null()], {
-    description: 'When it was completed or failed; null before',
-  }),
-  durationMs: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Length of the audio in milliseconds; null until known',
-  }),
-  error: Type.Union([Type.Object(errorMembers), Type.Null()], {
-    description: 'Why it failed, or the error of its last attempt',
-  }),
+  startedAt: orNull(
+    instantSchema('When a worker first claimed it'),
+    'When a worker first claimed it; null before',
+  ),
+  completedAt: orNull(
+    instantSchema('When it was completed or failed'),
+    'When it was completed or failed; null before',
+  ),
+  durationMs: orNull(Type.Integer(), 'Length of the audio in milliseconds; null until known'),
+  error: orNull(Type.Object(errorMembers), 'Why it failed, or the error of its last attempt'),
 };
 
 export const PostTranscriptionSchema = named(
@@ -238,13 +237,7 @@ export const TranscriptionQuery = closedQuery({ ...segmentPage, format });
 export type TranscriptionQuery = Static<typeof TranscriptionQuery>;
 
 export const LiveTranscriptionQuery = closedQuery({
-  since: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Only segments that end after it',
-      examples: ['2026-01-31T09:30:00.000Z'],
-    }),
-  ),
+  since: optionalInstant('Only segments that end after it', '2026-01-31T09:30:00.000Z'),
   ...segmentPage,
   wait: Type.Optional(
     Type.Integer({
@@ -286,12 +279,8 @@ export const TranscriptSearchQuery = closedQuery({
       description: 'Only segments in this language (BCP 47); en includes en-US',
     }),
   ),
-  since: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only segments that begin then or later' }),
-  ),
-  until: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only segments that begin before then' }),
-  ),
+  since: optionalInstant('Only segments that begin then or later'),
+  until: optionalInstant('Only segments that begin before then'),
 });
 
 export const TranscriptionListQuery = closedQuery({

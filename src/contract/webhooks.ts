@@ -3,7 +3,7 @@ import { EVENT_NAMES } from './event-names.ts';
 import { idParameter, instantSchema, isLongerThan } from './names.ts';
 import { nextPageCursor, pageCursor, pageLimit } from './paging.ts';
 import { hintSchema } from './problem.ts';
-import { closed, closedQuery, named } from './schema.ts';
+import { closed, closedQuery, named, orNull } from './schema.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Replaces the secret in every response except that of the creation. */
@@ -111,9 +111,10 @@ export const WebhookSchema = named('Webhook', 'A URL that receives events', {
     examples: [WEBHOOK_SECRET_MASK],
   }),
   ordering,
-  pausedAt: Type.Union([instantSchema('When it was paused'), Type.Null()], {
-    description: 'Since when nothing is sent to it; null while it is not paused',
-  }),
+  pausedAt: orNull(
+    instantSchema('When it was paused'),
+    'Since when nothing is sent to it; null while it is not paused',
+  ),
   createdAt: instantSchema('When it was registered'),
   createdBy: Type.String({
     description: 'Id of the API key that registered it, to whose limit it counts; `root` for the root key',

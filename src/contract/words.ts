@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { nextCursor } from './paging.ts';
-import { closedQuery, named } from './schema.ts';
+import { closedQuery, named, orNull } from './schema.ts';
 import { SegmentSchema } from './segments.ts';
 
 const TextPieceSchema = named('TextPiece', 'A piece of the text of a match', {
@@ -11,9 +11,7 @@ const TextPieceSchema = named('TextPiece', 'A piece of the text of a match', {
 const TranscriptHitSchema = named('TranscriptHit', 'A segment that matches', {
   kind: Type.Enum(['live', 'post'], { description: 'post: the transcription of a recording' }),
   roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
-  recordingId: Type.Union([Type.String(), Type.Null()], {
-    description: "The recording's egress id; null for a live transcription",
-  }),
+  recordingId: orNull(Type.String(), "The recording's egress id; null for a live transcription"),
   segment: SegmentSchema,
   highlighted: Type.Array(TextPieceSchema, {
     description: 'The text of the segment in pieces, which together are the whole text',
