@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { EventBroadcastSchema } from './broadcasts.ts';
 import { CLOSE_REASONS } from './choices.ts';
 import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
@@ -186,11 +186,19 @@ const occurrence = {
   ),
 };
 
-const payload = (id: string, description: string) => ({
-  $id: id,
-  description,
-  additionalProperties: true,
-});
+/** The schema of an event. Its name in the document is that of its type: RoomCreatedEvent for room_created. */
+function eventSchema<const T extends EventType, Properties extends TProperties>(
+  type: T,
+  description: string,
+  properties: Properties,
+) {
+  const name = type.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
+  return payload(`${name}Event`, description, { event: nameSchema(type), ...properties });
+}
+
+function payload<Properties extends TProperties>($id: string, description: string, properties: Properties) {
+  return Type.Object(properties, { $id, description, additionalProperties: true });
+}
 
 const limitedUntil = Type.Optional(
   instantSchema(
@@ -214,55 +222,45 @@ const ofTranscription = { room: roomOrNull, ...occurrence, transcription: EventT
 
 /** The payload of each event, by the names of the delivery table. */
 export const EVENT_SCHEMAS = {
-  room_created: Type.Object(
-    { event: nameSchema('room_created'), room, ...occurrence },
-    payload('RoomCreatedEvent', 'A room was opened.'),
+  room_created: eventSchema('room_created', 'A room was opened.', { room, ...occurrence }),
+  room_started: eventSchema('room_started', 'The first participant of a room joined.', {
+    room,
+    ...occurrence,
+  }),
+  room_closing: eventSchema(
+    'room_closing',
+    'A plan is about to close a room: sent with each warning to its participants, and right before its end.',
+    { room, ...occurrence, closing: RoomClosingSchema },
   ),
-  room_started: Type.Object(
-    { event: nameSchema('room_started'), room, ...occurrence },
-    payload('RoomStartedEvent', 'The first participant of a room joined.'),
+  planned_start_failed: eventSchema(
+    'planned_start_failed',
+    'A plan could not start something. It is tried again while the room is open; each reason is told once.',
+    { room, ...occurrence, planned: PlannedStartSchema },
   ),
-  room_closing: Type.Object(
-    { event: nameSchema('room_closing'), room, ...occurrence, closing: RoomClosingSchema },
-    payload(
-      'RoomClosingEvent',
-      'A plan is about to close a room: sent with each warning to its participants, and right before its end.',
-    ),
+  room_finished: eventSchema('room_finished', 'A room was closed.', {
+    room,
+    ...occurrence,
+    closeReason: Type.Optional(closeReason),
+  }),
+  participant_joined: eventSchema('participant_joined', 'A participant joined a room.', {
+    ...participantJoined,
+  }),
+  participant_left: eventSchema('participant_left', 'A participant left a room.', { ...participantLeft }),
+  participant_waiting: eventSchema(
+    'participant_waiting',
+    'Somebody waits to be admitted to a room; sent once for each token.',
+    { ...ofWaiting },
   ),
-  planned_start_failed: Type.Object(
-    { event: nameSchema('planned_start_failed'), room, ...occurrence, planned: PlannedStartSchema },
-    payload(
-      'PlannedStartFailedEvent',
-      'A plan could not start something. It is tried again while the room is open; each reason is told once.',
-    ),
-  ),
-  room_finished: Type.Object(
-    { event: nameSchema('room_finished'), room, ...occurrence, closeReason: Type.Optional(closeReason) },
-    payload('RoomFinishedEvent', 'A room was closed.'),
-  ),
-  participant_joined: Type.Object(
-    { event: nameSchema('participant_joined'), ...participantJoined },
-    payload('ParticipantJoinedEvent', 'A participant joined a room.'),
-  ),
-  participant_left: Type.Object(
-    { event: nameSchema('participant_left'), ...participantLeft },
-    payload('ParticipantLeftEvent', 'A participant left a room.'),
-  ),
-  participant_waiting: Type.Object(
-    { event: nameSchema('participant_waiting'), ...ofWaiting },
-    payload('ParticipantWaitingEvent', 'Somebody waits to be admitted to a room; sent once for each token.'),
-  ),
-  participant_admitted: Type.Object(
-    { event: nameSchema('participant_admitted'), ...ofWaiting },
-    payload('ParticipantAdmittedEvent', 'Somebody who waited was admitted to the room.'),
-  ),
-  participant_denied: Type.Object(
-    { event: nameSchema('participant_denied'), ...ofWaiting },
-    payload('ParticipantDeniedEvent', 'Somebody who waited was denied, and disconnected.'),
-  ),
-  room_join_refused: Type.Object(
+  participant_admitted: eventSchema('participant_admitted', 'Somebody who waited was admitted to the room.', {
+    ...ofWaiting,
+  }),
+  participant_denied: eventSchema('participant_denied', 'Somebody who waited was denied, and disconnected.', {
+    ...ofWaiting,
+  }),
+  room_join_refused: eventSchema(
+    'room_join_refused',
+    'Somebody joined a room that is kept closed, and was removed; sent once for each time that a room is closed.',
     {
-      event: nameSchema('room_join_refused'),
       room,
       ...occurrence,
       participant: RefusedParticipantSchema,
@@ -271,72 +269,50 @@ export const EVENT_SCHEMAS = {
         'When the room may be entered again; null: only POST /v1/rooms opens it',
       ),
     },
-    payload(
-      'RoomJoinRefusedEvent',
-      'Somebody joined a room that is kept closed, and was removed; sent once for each time that a room is closed.',
-    ),
   ),
-  track_published: Type.Object(
-    { event: nameSchema('track_published'), ...ofTrack, limitedUntil },
-    payload('TrackPublishedEvent', 'A participant published a track: a microphone, a camera or a screen.'),
+  track_published: eventSchema(
+    'track_published',
+    'A participant published a track: a microphone, a camera or a screen.',
+    { ...ofTrack, limitedUntil },
   ),
-  track_unpublished: Type.Object(
-    { event: nameSchema('track_unpublished'), ...ofTrack },
-    payload('TrackUnpublishedEvent', 'A participant stopped publishing a track.'),
+  track_unpublished: eventSchema('track_unpublished', 'A participant stopped publishing a track.', {
+    ...ofTrack,
+  }),
+  egress_started: eventSchema('egress_started', 'The recording of a room started.', { ...ofRecording }),
+  egress_ended: eventSchema('egress_ended', 'The recording of a room is over; `fileUrl` leads to its file.', {
+    ...ofRecording,
+  }),
+  broadcast_started: eventSchema(
+    'broadcast_started',
+    'The broadcast of a room started; its receivers may still be connecting.',
+    { ...ofBroadcast },
   ),
-  egress_started: Type.Object(
-    { event: nameSchema('egress_started'), ...ofRecording },
-    payload('EgressStartedEvent', 'The recording of a room started.'),
+  broadcast_url_failed: eventSchema(
+    'broadcast_url_failed',
+    'One receiver of a broadcast refused or closed, `failedUrl`; the others go on.',
+    { ...ofBroadcast },
   ),
-  egress_ended: Type.Object(
-    { event: nameSchema('egress_ended'), ...ofRecording },
-    payload('EgressEndedEvent', 'The recording of a room is over; `fileUrl` leads to its file.'),
+  broadcast_ended: eventSchema('broadcast_ended', 'The broadcast of a room is over.', { ...ofBroadcast }),
+  ingress_started: eventSchema('ingress_started', 'A stream through an ingress started.', { ...ofIngress }),
+  ingress_ended: eventSchema('ingress_ended', 'A stream through an ingress ended.', { ...ofIngress }),
+  transcription_completed: eventSchema(
+    'transcription_completed',
+    'A transcription was stopped or completed.',
+    { ...ofTranscription },
   ),
-  broadcast_started: Type.Object(
-    { event: nameSchema('broadcast_started'), ...ofBroadcast },
-    payload(
-      'BroadcastStartedEvent',
-      'The broadcast of a room started; its receivers may still be connecting.',
-    ),
-  ),
-  broadcast_url_failed: Type.Object(
-    { event: nameSchema('broadcast_url_failed'), ...ofBroadcast },
-    payload(
-      'BroadcastUrlFailedEvent',
-      'One receiver of a broadcast refused or closed, `failedUrl`; the others go on.',
-    ),
-  ),
-  broadcast_ended: Type.Object(
-    { event: nameSchema('broadcast_ended'), ...ofBroadcast },
-    payload('BroadcastEndedEvent', 'The broadcast of a room is over.'),
-  ),
-  ingress_started: Type.Object(
-    { event: nameSchema('ingress_started'), ...ofIngress },
-    payload('IngressStartedEvent', 'A stream through an ingress started.'),
-  ),
-  ingress_ended: Type.Object(
-    { event: nameSchema('ingress_ended'), ...ofIngress },
-    payload('IngressEndedEvent', 'A stream through an ingress ended.'),
-  ),
-  transcription_completed: Type.Object(
-    { event: nameSchema('transcription_completed'), ...ofTranscription },
-    payload('TranscriptionCompletedEvent', 'A transcription was stopped or completed.'),
-  ),
-  transcription_failed: Type.Object(
-    { event: nameSchema('transcription_failed'), ...ofTranscription },
-    payload('TranscriptionFailedEvent', 'A transcription failed; `error` has the reason.'),
+  transcription_failed: eventSchema(
+    'transcription_failed',
+    'A transcription failed; `error` has the reason.',
+    { ...ofTranscription },
   ),
 } as const satisfies Readonly<Record<EventType, TSchema>>;
 
 /** The payload of a test delivery. It is no event of a room and is in no list. */
-export const WebhookTestEventSchema = Type.Object(
-  {
-    event: Type.Literal(TEST_EVENT, { description: 'Event name' }),
-    room: orNull(EventRoomSchema, 'Always null, because a test has no room'),
-    ...occurrence,
-  },
-  payload('WebhookTestEvent', 'A test event that a caller requested.'),
-);
+export const WebhookTestEventSchema = payload('WebhookTestEvent', 'A test event that a caller requested.', {
+  event: Type.Literal(TEST_EVENT, { description: 'Event name' }),
+  room: orNull(EventRoomSchema, 'Always null, because a test has no room'),
+  ...occurrence,
+});
 export type WebhookTestEvent = Static<typeof WebhookTestEventSchema>;
 
 type Payload = { [T in EventType]: Static<(typeof EVENT_SCHEMAS)[T]> }[EventType];
