@@ -31,19 +31,9 @@ export const CHECK_STATUS = {
 export type CheckStatus = (typeof CHECK_STATUS)[keyof typeof CHECK_STATUS];
 
 /** Reasons why a code is invalid, as texts. They have the same names as {@link CHECK_STATUS}. */
-export type CheckReason =
-  | 'length'
-  | 'characters'
-  | 'omocodia'
-  | 'check-character'
-  | 'date'
-  | 'place'
-  | 'place-not-in-force'
-  | 'provisional-code'
-  | 'vat-number'
-  | 'organisation-code';
+export type CheckReason = NonNullable<(typeof REASONS)[number]>;
 
-const REASONS: readonly (CheckReason | undefined)[] = [
+const REASONS = [
   undefined,
   undefined,
   'length',
@@ -56,7 +46,7 @@ const REASONS: readonly (CheckReason | undefined)[] = [
   'provisional-code',
   'vat-number',
   'organisation-code',
-];
+] as const;
 
 /** Returns the reason of a status; undefined for a valid code. */
 export const reasonOfStatus = (status: CheckStatus): CheckReason | undefined => REASONS[status];

@@ -6,31 +6,7 @@
  * `vat-prefix`: IT before eleven digits; `country-prefix`: IT before another code; `identity-prefix`: TINIT- or VATIT-, with
  * which SPID and CIE deliver one.
  */
-export type CheckDetail =
-  | 'length'
-  | 'eleven-characters'
-  | 'digit-count'
-  | 'running-number'
-  | 'office'
-  | 'organisation-office'
-  | 'vat-prefix'
-  | 'country-prefix'
-  | 'identity-prefix'
-  | 'stray-character'
-  | 'letter-expected'
-  | 'digit-expected'
-  | 'omocodia-letter'
-  | 'check-character'
-  | 'check-digit'
-  | 'month'
-  | 'day'
-  | 'day-of-month'
-  | 'birth-date'
-  | 'place'
-  | 'place-not-in-force'
-  | 'provisional-code'
-  | 'vat-number'
-  | 'organisation-code';
+export type CheckDetail = keyof typeof englishCodeMessages;
 
 /** The wrong part of the code. */
 type Stretch = { readonly start: number; readonly end: number };
@@ -38,7 +14,7 @@ type Stretch = { readonly start: number; readonly end: number };
 /** A message for each detail of a fault. */
 export type CodeMessages = Readonly<Record<CheckDetail, (fault: Stretch) => string>>;
 
-export const englishCodeMessages: CodeMessages = {
+export const englishCodeMessages = {
   length: ({ end }) => `a codice fiscale has 16 characters, this one has ${end}`,
   'eleven-characters': () => 'a code of eleven characters has only digits',
   'digit-count': ({ end }) => `a code of digits only has eleven, this one has ${end}`,
@@ -65,4 +41,4 @@ export const englishCodeMessages: CodeMessages = {
   'provisional-code': () => "this is a provisional codice fiscale of eleven digits, not a person's final one",
   'vat-number': () => 'this is a VAT number, or the codice fiscale of an organisation, not of a person',
   'organisation-code': () => 'this is the codice fiscale of an organisation, not of a person',
-};
+} satisfies Readonly<Record<string, (fault: Stretch) => string>>;
