@@ -102,7 +102,7 @@ async function work(deps: PostTranscriberDeps, job: Transcription, closing: Abor
       const isOurs = await completeTranscription(deps, job, durationMs);
       log.info({ transcriptionId, durationMs, isOurs }, 'transcribed a recording');
       // After an error the service deletes the remaining audio within ten minutes.
-      await purgeAllSounds(store, clock.now()).catch((error: unknown) => {
+      await purgeTranscribedSounds(store).catch((error: unknown) => {
         log.warn({ transcriptionId, err: error }, 'deleting the sound of tracks failed');
       });
     } catch (error) {
@@ -257,7 +257,7 @@ export function purgeSounds(
   return turns.purgeSounds({ before: now - RETENTION_MS, limit: Math.min(limit, BATCH) });
 }
 
-/** Deletes all audio that purgeSounds may delete, in batches. */
-async function purgeAllSounds(store: Pick<TurnStores, 'turns'>, now: number): Promise<void> {
-  while ((await purgeSounds(store, { now, limit: BATCH })) > 0);
+/** Deletes all audio that was transcribed. What is too old is left to the service, which asks other clocks first. */
+async function purgeTranscribedSounds({ turns }: Pick<TurnStores, 'turns'>): Promise<void> {
+  while ((await turns.purgeSounds({ before: 0, limit: BATCH })) > 0);
 }

@@ -152,6 +152,18 @@ describe('the transcript of a recording to which a worker listened', { timeout: 
     await expect.poll(() => stage.store.turns.listSounds(stored?.id ?? '')).toEqual([]);
   });
 
+  it('leaves the tracks of another recording that waits, although a clock says that they are too old', async () => {
+    const waiting = await record(CALL, { isKept: true, lateMs: 8 * 86_400_000 });
+    const { id = '' } = (await stage.store.recordings.findByEgressId(waiting.recordingId)) ?? {};
+    const before = await stage.store.turns.listSounds(id);
+    const transcribed = await record(CALL, { isKept: true });
+    const other = await stage.store.recordings.findByEgressId(transcribed.recordingId);
+    await transcribe(transcribed);
+    await expect.poll(() => stage.store.turns.listSounds(other?.id ?? '')).toEqual([]);
+    expect(before.length).toBeGreaterThan(0);
+    expect(await stage.store.turns.listSounds(id)).toEqual(before);
+  });
+
   it('names nobody when nobody spoke in a track, even if only one name is known', async () => {
     const recording = await record([['ada', 6_000, 9_000]]);
     const done = await transcribe(recording, { ada: 'Ada' });
