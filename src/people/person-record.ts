@@ -1,5 +1,4 @@
 import type { MatchResponse } from '../contract/fiscal-codes.ts';
-import { matchResponse } from '../contract/fiscal-responses.ts';
 import {
   MAX_TEXT_LENGTH,
   type ParsedPerson,
@@ -19,6 +18,7 @@ import {
 } from '../fiscal/index.ts';
 import { fieldOfName, type RecordField } from './columns.ts';
 import { type DateParts, dateOfText } from './date-text.ts';
+import { matchResponse } from './fiscal-responses.ts';
 import { PERSON_TEXTS, type PersonTexts } from './person-texts.ts';
 
 /** The options of the fiscal library. */

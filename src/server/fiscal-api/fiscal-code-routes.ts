@@ -15,15 +15,6 @@ import {
   ValiditySchema,
 } from '../../contract/fiscal-codes.ts';
 import {
-  decodedResponse,
-  faultsResponse,
-  generatedResponse,
-  matchResponse,
-  placeResponse,
-  todayInItaly,
-  validityResponse,
-} from '../../contract/fiscal-responses.ts';
-import {
   errorMessages,
   parseKnownPerson,
   parsePerson,
@@ -46,6 +37,15 @@ import {
   translateFailure,
   translateFaults,
 } from '../../fiscal/index.ts';
+import {
+  decodedResponse,
+  faultsResponse,
+  generatedResponse,
+  matchResponse,
+  placeResponse,
+  todayInItaly,
+  validityResponse,
+} from '../../people/fiscal-responses.ts';
 import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import {

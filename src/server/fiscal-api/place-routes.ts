@@ -3,12 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { FiscalError } from '../../contract/fiscal-codes.ts';
 import {
-  isInForceOn,
-  istatProvinceResponse,
-  periodResponse,
-  placeResponse,
-} from '../../contract/fiscal-responses.ts';
-import {
   CapsQuery,
   CapsResponseSchema,
   CitiesQuery,
@@ -38,6 +32,12 @@ import {
   regions,
   searchPlaces,
 } from '../../fiscal/index.ts';
+import {
+  isInForceOn,
+  istatProvinceResponse,
+  periodResponse,
+  placeResponse,
+} from '../../people/fiscal-responses.ts';
 import { defineRoute, type Route, type RouteResponse, type SuccessResponse } from '../platform/http/route.ts';
 import {
   chooseLanguage,

@@ -1,4 +1,3 @@
-import { isInForceOn, istatProvinceResponse, periodResponse } from '../../../contract/fiscal-responses.ts';
 import { nearest } from '../../../contract/nearest.ts';
 import type { PlacePeriod } from '../../../contract/places.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
@@ -18,6 +17,7 @@ import {
   regions,
   searchPlaces,
 } from '../../../fiscal/index.ts';
+import { isInForceOn, istatProvinceResponse, periodResponse } from '../../../people/fiscal-responses.ts';
 import { bilingualError, type CliError, EXIT } from '../../errors/cli-error.ts';
 import { LANG, translateHeadings } from '../../framework/language.ts';
 import {

@@ -1,7 +1,7 @@
-import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import { messages } from '../../../fiscal/index.ts';
 import { createRowReader, findColumns, missingFields } from '../../../people/columns.ts';
 import { createCsvReader, csvLine, decodeTable, guessDelimiter, type Row } from '../../../people/csv-rows.ts';
+import { todayInItaly } from '../../../people/fiscal-responses.ts';
 import { generateFrom } from '../../../people/person-record.ts';
 import { PERSON_TEXTS } from '../../../people/person-texts.ts';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';

@@ -1,6 +1,5 @@
 import { Upload } from 'lucide-react';
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import {
   type CheckFailure,
   checkTaxCode,
@@ -12,6 +11,7 @@ import {
   translateFailure,
   translateFaults,
 } from '../../../fiscal/index.ts';
+import { todayInItaly } from '../../../people/fiscal-responses.ts';
 import { CommandLine, CopyWords, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';

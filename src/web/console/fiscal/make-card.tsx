@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react';
-import { todayInItaly } from '../../../contract/fiscal-responses.ts';
 import { generate, messages, type Place, suggestPlaces, translateFaults } from '../../../fiscal/index.ts';
+import { todayInItaly } from '../../../people/fiscal-responses.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { LANG_OPTION, READER_LANGUAGE, say } from './reader-language.ts';

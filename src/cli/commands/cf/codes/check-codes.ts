@@ -1,5 +1,4 @@
 import type { Validity } from '../../../../contract/fiscal-codes.ts';
-import { type Accepted, validityResponse } from '../../../../contract/fiscal-responses.ts';
 import {
   type CheckResult,
   check,
@@ -7,6 +6,7 @@ import {
   messages,
   translateFailure,
 } from '../../../../fiscal/index.ts';
+import { type Accepted, validityResponse } from '../../../../people/fiscal-responses.ts';
 import type { Rules } from '../../../../people/person-record.ts';
 import { EXIT } from '../../../errors/cli-error.ts';
 import { list, nothing, type Result, record } from '../../../terminal/result.ts';

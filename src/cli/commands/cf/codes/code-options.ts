@@ -1,5 +1,5 @@
 import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
-import { todayInItaly } from '../../../../contract/fiscal-responses.ts';
+import { todayInItaly } from '../../../../people/fiscal-responses.ts';
 import type { Rules } from '../../../../people/person-record.ts';
 import { bilingualError, type CliError } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';

@@ -1,5 +1,4 @@
 import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
-import { decodedResponse } from '../../../../contract/fiscal-responses.ts';
 import {
   type CheckFailure,
   type DecodedCode,
@@ -8,6 +7,7 @@ import {
   omocodie,
   translateFailure,
 } from '../../../../fiscal/index.ts';
+import { decodedResponse } from '../../../../people/fiscal-responses.ts';
 import type { Rules } from '../../../../people/person-record.ts';
 import { CliError, EXIT } from '../../../errors/cli-error.ts';
 import { translateHeadings } from '../../../framework/language.ts';

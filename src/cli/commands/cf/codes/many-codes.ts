@@ -1,4 +1,3 @@
-import { decodedResponse, validityResponse } from '../../../../contract/fiscal-responses.ts';
 import {
   CHECK_STATUS,
   type CheckFailure,
@@ -8,6 +7,7 @@ import {
   omocodie,
   translateFailure,
 } from '../../../../fiscal/index.ts';
+import { decodedResponse, validityResponse } from '../../../../people/fiscal-responses.ts';
 import type { Rules } from '../../../../people/person-record.ts';
 import type { Context } from '../../../framework/context.ts';
 import { jsonLine, select } from '../../../terminal/output.ts';

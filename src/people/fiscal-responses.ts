@@ -1,59 +1,29 @@
-import type { DecodedCode, GeneratedCode, MatchResponse, Validity } from './fiscal-codes.ts';
-import type { PlacePeriod, PlaceRecord } from './places.ts';
+import type * as wire from '../contract/fiscal-codes.ts';
+import type { PlacePeriod, PlaceRecord } from '../contract/places.ts';
+import type {
+  CheckFault,
+  CheckReason,
+  CheckResult,
+  DecodedCode,
+  GeneratedCode,
+  IstatProvince,
+  Match,
+  MatchPartName,
+  Place,
+  TaxCodeKind,
+} from '../fiscal/index.ts';
 
 /*
  * Converts results of the fiscal library to the names of the API. Server and command line return the same. This file is
  * separate from the schemas, because the command line does not load TypeBox.
  */
 
-/** The fields of the library's decoded code that a response needs. */
-type Decoded = {
-  readonly codiceFiscale: string;
-  readonly surname: string;
-  readonly givenName: string;
-  readonly sex: 'F' | 'M';
-  readonly birthDate: string;
-  readonly year: number;
-  readonly month: number;
-  readonly day: number;
-  readonly otherBirthDate: string | null;
-  readonly birthplace: {
-    readonly codiceCatastale: string;
-    readonly name: string;
-    readonly province: string;
-    readonly wasInForce: boolean;
-    readonly today: PlaceName | null;
-    readonly successor: PlaceName | null;
-  };
-  readonly baseCode: string;
-  readonly omocodia: { readonly level: number };
-  readonly warnings: readonly Warning[];
-};
+type Period = PlaceName & Pick<Place, 'validFrom' | 'validTo' | 'isCurrent'>;
 
-type Period = PlaceName & {
-  readonly validFrom: string | null;
-  readonly validTo: string | null;
-  readonly isCurrent: boolean;
-};
-
-type PlaceName = { readonly codiceCatastale: string; readonly name: string; readonly province: string };
-
-type Warning = NonNullable<Validity['warnings']>[number];
-
-type Fault = {
-  readonly reason: NonNullable<Validity['reason']>;
-  readonly start: number;
-  readonly end: number;
-  readonly message: string;
-  readonly meant?: string;
-};
-
-type Checked =
-  | { readonly ok: true; readonly warnings: readonly Warning[] }
-  | { readonly ok: false; readonly reason: Fault['reason']; readonly faults: readonly Fault[] };
+type PlaceName = Pick<Place, 'codiceCatastale' | 'name' | 'province'>;
 
 /** Returns the ten fields of the specification, in its order, and `details` if requested. */
-export function decodedResponse(decoded: Decoded, { withDetails = false } = {}): DecodedCode {
+export function decodedResponse(decoded: DecodedCode, { withDetails = false } = {}): wire.DecodedCode {
   return {
     name: decoded.givenName,
     surname: decoded.surname,
@@ -69,21 +39,11 @@ export function decodedResponse(decoded: Decoded, { withDetails = false } = {}):
   };
 }
 
-/** The fields of the library's generated code that a response needs. */
-type Generated = {
-  readonly codiceFiscale: string;
-  readonly birthplace: Period & { readonly successor: PlaceName | null };
-  readonly match: GeneratedDetails['why'];
-  readonly warnings: readonly GeneratedDetails['warnings'][number][];
-};
-
-type GeneratedDetails = NonNullable<GeneratedCode['details']>;
-
 /** Returns `{cf}`, and the chosen place if details are requested. */
 export function generatedResponse(
-  generated: Generated,
+  generated: GeneratedCode,
   { withDetails = false, ignored = [] }: { withDetails?: boolean; ignored?: readonly string[] } = {},
-): GeneratedCode {
+): wire.GeneratedCode {
   const { codiceFiscale: cf, birthplace, match, warnings } = generated;
   if (!withDetails) return { cf };
   const belfiore = birthplace.successor?.codiceCatastale ?? birthplace.codiceCatastale;
@@ -98,19 +58,6 @@ export function generatedResponse(
   };
 }
 
-/** The fields of the library's match that a response needs. */
-type Matched = {
-  readonly matches: boolean;
-  readonly parts: readonly {
-    readonly part: keyof typeof WIRE_PARTS;
-    readonly matches: boolean;
-    readonly expected: string | number;
-    readonly found: string | number;
-  }[];
-  readonly skipped: readonly (keyof typeof WIRE_PARTS)[];
-  readonly compared: MatchResponse['compared'];
-};
-
 const WIRE_PARTS = {
   surname: 'surname',
   givenName: 'name',
@@ -119,9 +66,9 @@ const WIRE_PARTS = {
   month: 'month',
   year: 'year',
   birthplace: 'place',
-} as const;
+} as const satisfies Readonly<Record<MatchPartName, string>>;
 
-export function matchResponse({ matches, parts, skipped, compared }: Matched): MatchResponse {
+export function matchResponse({ matches, parts, skipped, compared }: Match): wire.MatchResponse {
   return {
     matches,
     parts: parts.map((each) => ({ ...each, part: WIRE_PARTS[each.part] })),
@@ -135,9 +82,9 @@ export type Accepted = 'person' | 'any';
 
 /** Returns `{valid, kind}`, and the reason of an invalid code; with details all errors and warnings. */
 export function validityResponse(
-  checked: Checked,
+  checked: CheckResult,
   { withDetails = false, accept = 'person' }: { withDetails?: boolean; accept?: Accepted } = {},
-): Validity {
+): wire.Validity {
   if (checked.ok) {
     return { valid: true, kind: 'person', ...(withDetails ? { warnings: [...checked.warnings] } : {}) };
   }
@@ -149,13 +96,17 @@ export function validityResponse(
 }
 
 /** The kinds of codes of eleven digits, by the reason why they are no codes of persons. */
-const KINDS: Partial<Readonly<Record<Fault['reason'], NonNullable<Validity['kind']>>>> = {
+const KINDS: Partial<Readonly<Record<CheckReason, TaxCodeKind>>> = {
   'provisional-code': 'provisional',
   'vat-number': 'vat',
   'organisation-code': 'organisation',
 };
 
-export function faultsResponse({ faults }: { readonly faults: readonly Fault[] }): Fault[] {
+export function faultsResponse({
+  faults,
+}: {
+  readonly faults: readonly CheckFault[];
+}): NonNullable<wire.Validity['faults']> {
   return faults.map(({ reason, start, end, message, meant }) => ({
     reason,
     start,
@@ -193,8 +144,6 @@ export function isInForceOn(
   return (validFrom === null || validFrom <= date) && (validTo === null || date <= validTo);
 }
 
-type IstatProvince = { readonly abbreviation: string; readonly name: string; readonly validFrom: string };
-
 /** Returns the province of ISTAT in the form of the API. */
 export function istatProvinceResponse(
   province: IstatProvince | null,
@@ -204,7 +153,7 @@ export function istatProvinceResponse(
   return { abbreviation, name, from: validFrom };
 }
 
-function toDetails(decoded: Decoded): NonNullable<DecodedCode['details']> {
+function toDetails(decoded: DecodedCode): NonNullable<wire.DecodedCode['details']> {
   const { birthplace } = decoded;
   const today = birthplace.today ?? birthplace.successor;
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { todayInItaly } from '../../src/contract/fiscal-responses.ts';
+import { todayInItaly } from '../../src/people/fiscal-responses.ts';
 
 describe('the date in Italy', () => {
   it('is that of the time zone tables, around each midnight and change of clocks from 2000 to 2040', () => {
