@@ -5,8 +5,7 @@ import type { Store } from '../../../src/server/app/store.ts';
 import { systemIds } from '../../../src/server/platform/clock.ts';
 import { collectingLog, type LogLine } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import type { TestDatabase } from '../platform/storage/store-contract.ts';
-import { sqliteTestDatabase } from '../platform/storage/test-databases.ts';
+import { sqliteTestDatabase, type TestDatabase } from '../platform/storage/test-databases.ts';
 
 let testDatabase: TestDatabase;
 let store: Store;

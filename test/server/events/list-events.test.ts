@@ -10,8 +10,7 @@ import {
 import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { signatureHeaders } from '../../support/sign.ts';
-import type { TestDatabase } from '../platform/storage/store-contract.ts';
-import { sqliteTestDatabase } from '../platform/storage/test-databases.ts';
+import { sqliteTestDatabase, type TestDatabase } from '../platform/storage/test-databases.ts';
 
 const NOW = 1_767_225_600_000;
 

@@ -7,8 +7,12 @@ import { readOutputs, writeOutputs } from '../../../src/server/recordings/broadc
 import { SEALED_BROADCAST_URLS } from '../../../src/server/recordings/broadcasts.ts';
 import { SEALED_WEBHOOK_SECRETS } from '../../../src/server/webhooks/webhooks.ts';
 import { collectingLog, type LogLine } from '../../support/app.ts';
-import type { TestDatabase } from '../platform/storage/store-contract.ts';
-import { postgresTestDatabase, sqliteTestDatabase, systemClock } from '../platform/storage/test-databases.ts';
+import {
+  postgresTestDatabase,
+  sqliteTestDatabase,
+  systemClock,
+  type TestDatabase,
+} from '../platform/storage/test-databases.ts';
 import { newWebhook } from '../platform/storage/webhook-records.ts';
 
 const [oldKey, newKey, lostKey] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;

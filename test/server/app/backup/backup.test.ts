@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBackup, restoreBackup } from '../../../../src/server/app/backup/backup.ts';
-import { newRecording } from '../../platform/storage/store-contract.ts';
+import { newRecording } from '../../platform/storage/store-records.ts';
 import { open } from '../../platform/storage/test-databases.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);

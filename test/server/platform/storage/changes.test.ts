@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { TestDatabase } from './store-contract.ts';
-import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase, type TestDatabase } from './test-databases.ts';
 
 let testDatabase: TestDatabase | undefined;
 afterEach(() => testDatabase?.close());

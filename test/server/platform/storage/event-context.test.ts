@@ -10,8 +10,7 @@ import type {
 import { createDatabase } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { joined, mediaEvent, openEventStage } from '../../media-events/support/event-stage.ts';
-import type { TestDatabase } from './store-contract.ts';
-import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase, type TestDatabase } from './test-databases.ts';
 import { newWebhook } from './webhook-records.ts';
 
 const ROOM: RoomSession = {

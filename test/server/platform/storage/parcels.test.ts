@@ -6,8 +6,7 @@ import type {
   DeliveryState,
   NewDelivery,
 } from '../../../../src/server/webhooks/store.ts';
-import type { TestDatabase } from './store-contract.ts';
-import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase, type TestDatabase } from './test-databases.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
 const LEASE_END = 5_000;

@@ -4,7 +4,7 @@ import type { NewEvent, RoomSession } from '../../../../src/server/events/store.
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { type Network, startNetwork } from './network.ts';
-import { expectUnavailable } from './store-contract.ts';
+import { expectUnavailable } from './store-records.ts';
 import { open } from './test-databases.ts';
 
 /*

@@ -7,7 +7,7 @@ import type { Log } from '../../../../src/server/platform/log.ts';
 import { createDatabase, type Database, startPostgres } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { type Network, startNetwork } from './network.ts';
-import { expectUnavailable, newRecording } from './store-contract.ts';
+import { expectUnavailable, newRecording } from './store-records.ts';
 import { open, silentLog, systemClock } from './test-databases.ts';
 
 /* An 'error' event without a listener ends the run. vitest counts it as a failure of these tests. */

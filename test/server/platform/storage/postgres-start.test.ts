@@ -7,7 +7,7 @@ import { readPort } from '../../../support/forwarding-server.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { startNetwork } from './network.ts';
-import { expectUnavailable, newRecording } from './store-contract.ts';
+import { expectUnavailable, newRecording } from './store-records.ts';
 import { open } from './test-databases.ts';
 
 describe('opening a PostgreSQL database', () => {

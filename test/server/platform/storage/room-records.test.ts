@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { RoomRecord } from '../../../../src/server/rooms/store.ts';
-import type { TestDatabase } from './store-contract.ts';
-import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase, type TestDatabase } from './test-databases.ts';
 
 describe.each([
   { engine: 'SQLite', prepare: sqliteTestDatabase },

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { translateSqliteError } from '../../../../src/server/platform/storage/sqlite/errors.ts';
 import { mountMemory } from '../../../support/mount-memory.ts';
-import { expectUnavailable, newRecording } from './store-contract.ts';
+import { expectUnavailable, newRecording } from './store-records.ts';
 import { open } from './test-databases.ts';
 
 describe('errors of SQLite', () => {

@@ -8,7 +8,7 @@ import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 import { type Claimer, startClaimer } from './start-claimer.ts';
-import { expectUnavailable, newRecording } from './store-contract.ts';
+import { expectUnavailable, newRecording } from './store-records.ts';
 import { open, silentLog } from './test-databases.ts';
 
 const RETRYABLE = { retryable: true } as const;

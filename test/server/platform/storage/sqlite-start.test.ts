@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkSqliteFile } from '../../../../src/server/platform/storage/sqlite/file.ts';
 import { asNobody } from '../../../support/as-nobody.ts';
 import { startClaimer } from './start-claimer.ts';
-import { expectUnavailable, newRecording } from './store-contract.ts';
+import { expectUnavailable, newRecording } from './store-records.ts';
 import { open as openStore } from './test-databases.ts';
 
 describe('opening a SQLite file', () => {

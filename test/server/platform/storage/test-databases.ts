@@ -8,7 +8,14 @@ import type { Clock } from '../../../../src/server/platform/clock.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import type { TestDatabase } from './store-contract.ts';
+
+/** The database of one test. */
+export interface TestDatabase {
+  /** Opens another instance on the same database, with its own connection or pool. */
+  open(): Promise<Store>;
+  /** Closes all instances and removes the database. */
+  close(): Promise<void>;
+}
 
 /** The real time, because the store waits for locks that other processes hold. */
 export const systemClock: Clock = {
@@ -61,3 +68,9 @@ function testDatabaseOn(database: StoreOptions['database'], remove: () => Promis
     },
   };
 }
+
+/** For `describe.each`: what every engine must do. */
+export const DATABASES = [
+  { engine: 'SQLite', prepare: sqliteTestDatabase },
+  { engine: 'PostgreSQL', prepare: postgresTestDatabase },
+] as const;

@@ -11,8 +11,11 @@ import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispat
 import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
-import type { TestDatabase } from '../../platform/storage/store-contract.ts';
-import { postgresTestDatabase, sqliteTestDatabase } from '../../platform/storage/test-databases.ts';
+import {
+  postgresTestDatabase,
+  sqliteTestDatabase,
+  type TestDatabase,
+} from '../../platform/storage/test-databases.ts';
 import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
 
 /* Workers die while they transcribe, and another one takes over. The rooms and the clock are simulated. */

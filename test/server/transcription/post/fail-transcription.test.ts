@@ -7,8 +7,11 @@ import { failTranscription } from '../../../../src/server/transcription/post/pos
 import type { Transcription } from '../../../../src/server/transcription/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import type { TestDatabase } from '../../platform/storage/store-contract.ts';
-import { postgresTestDatabase, sqliteTestDatabase } from '../../platform/storage/test-databases.ts';
+import {
+  postgresTestDatabase,
+  sqliteTestDatabase,
+  type TestDatabase,
+} from '../../platform/storage/test-databases.ts';
 import { segment } from '../support/transcription-stage.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
