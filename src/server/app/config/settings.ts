@@ -54,56 +54,24 @@ const KEY_SETTINGS = {
 
 /** How long ended records are kept. */
 const RETENTION_SETTINGS = {
-  EVENT_RETENTION: integerSetting({
-    meaning: 'How long events are kept',
-    fallback: 30,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
-  DELIVERY_RETENTION: integerSetting({
-    meaning: 'How long finished deliveries and their attempts are kept',
-    fallback: 30,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
-  SESSION_RETENTION: integerSetting({
-    meaning: 'How long sessions and their participants are kept after the end',
-    fallback: 30,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
-  RECORDING_RETENTION: integerSetting({
-    meaning: 'How long recordings and their files are kept after the end; if unset, until you delete them',
-    fallback: undefined as number | undefined,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
-  TRANSCRIPT_RETENTION: integerSetting({
-    meaning: 'How long transcriptions are kept after the end; if unset, until you delete them',
-    fallback: undefined as number | undefined,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
-  USAGE_RETENTION: integerSetting({
-    meaning: 'How long usage is kept, by day',
-    fallback: 1095,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
-  AUDIT_RETENTION: integerSetting({
-    meaning: 'How long audit entries are kept, and revoked and expired API keys',
-    fallback: 365,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
+  EVENT_RETENTION: days('How long events are kept', 30),
+  DELIVERY_RETENTION: days('How long finished deliveries and their attempts are kept', 30),
+  SESSION_RETENTION: days('How long sessions and their participants are kept after the end', 30),
+  RECORDING_RETENTION: days(
+    'How long recordings and their files are kept after the end; if unset, until you delete them',
+    undefined as number | undefined,
+  ),
+  TRANSCRIPT_RETENTION: days(
+    'How long transcriptions are kept after the end; if unset, until you delete them',
+    undefined as number | undefined,
+  ),
+  USAGE_RETENTION: days('How long usage is kept, by day', 1095),
+  AUDIT_RETENTION: days('How long audit entries are kept, and revoked and expired API keys', 365),
 } as const;
+
+function days<T extends number | undefined>(meaning: string, fallback: T): Setting<number | T> {
+  return integerSetting({ meaning, fallback, minimum: 1, maximum: 3650, unit: 'days' });
+}
 
 /** Every environment variable that the service reads. */
 export const SETTINGS = {
