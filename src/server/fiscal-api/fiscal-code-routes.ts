@@ -33,7 +33,6 @@ import {
   messages,
   omocodie,
   type PersonFault,
-  type Place,
   translateFailure,
   translateFaults,
 } from '../../fiscal/index.ts';
@@ -60,7 +59,7 @@ import {
   languageHeaders,
   noSuchDate,
 } from './fiscal-errors.ts';
-import { belfioreCode } from './place-routes.ts';
+import { placeRecords } from './place-routes.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };
 
@@ -184,10 +183,7 @@ function readDetails(query: Details): { readonly withDetails: boolean } {
 function invalidCodeResponse(failure: CheckFailure, query: Details, language: Language): RouteResponse {
   const isDetailed = query.details === 'true';
   const faults = isDetailed ? { faults: faultsResponse(translateFailure(failure, language)) } : {};
-  return {
-    ...fiscalErrorResponse(400, INVALID_CODE, faults),
-    headers: { ...NOT_STORED, ...languageHeaders(isDetailed ? language : 'en') },
-  };
+  return notStored(fiscalErrorResponse(isDetailed ? language : 'en', 400, INVALID_CODE, faults));
 }
 
 /* Routes about a person's data: the code of a person, and whether a code is that person's. */
@@ -293,13 +289,8 @@ function matchFor(body: unknown, reader: Reader): RouteResponse {
     typeof cf === 'string'
       ? messages[reader.language].codeFault(codeFault)
       : FISCAL_TEXTS[reader.language].codeIsNoText;
-  return {
-    ...fiscalErrorResponse(400, INVALID_CODE, {
-      errors: { cf: codeError, ...errors },
-      ...meantPlaces(faults),
-    }),
-    headers: { ...NOT_STORED, ...languageHeaders(reader.language) },
-  };
+  const details = { errors: { cf: codeError, ...errors }, ...meantPlaces(faults) };
+  return notStored(fiscalErrorResponse(reader.language, 400, INVALID_CODE, details));
 }
 
 function invalidPerson(
@@ -308,31 +299,26 @@ function invalidPerson(
   language: Language,
 ): RouteResponse {
   const message = FISCAL_TEXTS[language].invalidPerson(Object.values(errors).join('; '));
-  return {
-    ...fiscalErrorResponse(400, message, { errors, ...meantPlaces(faults) }),
-    headers: { ...NOT_STORED, ...languageHeaders(language) },
-  };
+  return notStored(fiscalErrorResponse(language, 400, message, { errors, ...meantPlaces(faults) }));
 }
 
 function noObject(language: Language): RouteResponse {
-  return {
-    ...fiscalErrorResponse(400, FISCAL_TEXTS[language].bodyIsNoObject),
-    headers: languageHeaders(language),
-  };
+  return fiscalErrorResponse(language, 400, FISCAL_TEXTS[language].bodyIsNoObject);
 }
 
 function meantPlaces(faults: readonly PersonFault[]): Pick<FiscalError, 'candidates' | 'suggestions'> {
   const { candidates = [], suggestions = [] } = faults.find(({ field }) => field === 'birthplace') ?? {};
-  const records = (places: readonly Place[]) =>
-    places.map((place) => placeResponse(place, belfioreCode(place.codiceCatastale)));
   return {
-    ...(candidates.length === 0 ? {} : { candidates: records(candidates) }),
-    ...(suggestions.length === 0 ? {} : { suggestions: records(suggestions) }),
+    ...(candidates.length === 0 ? {} : { candidates: placeRecords(candidates) }),
+    ...(suggestions.length === 0 ? {} : { suggestions: placeRecords(suggestions) }),
   };
 }
 
 function noSuchDay(language: Language): RouteResponse {
-  const response = noSuchDate('asOf', language);
+  return notStored(noSuchDate('asOf', language));
+}
+
+function notStored(response: RouteResponse): RouteResponse {
   return { ...response, headers: { ...response.headers, ...NOT_STORED } };
 }
 

@@ -39,18 +39,16 @@ export function fiscalError(
 }
 
 export function fiscalErrorResponse(
+  language: Language,
   ...[status, message, rest]: Parameters<typeof fiscalError>
 ): RouteResponse {
-  return { status, body: fiscalError(status, message, rest) };
+  return { status, body: fiscalError(status, message, rest), headers: languageHeaders(language) };
 }
 
 /** The error of a parameter whose text has the form of a date, but is none. */
 export function noSuchDate(parameter: string, language: Language): RouteResponse {
   const { noSuchDate: message, dateFormat } = FISCAL_TEXTS[language];
-  return {
-    ...fiscalErrorResponse(400, message, { errors: { [parameter]: dateFormat } }),
-    headers: languageHeaders(language),
-  };
+  return fiscalErrorResponse(language, 400, message, { errors: { [parameter]: dateFormat } });
 }
 
 /** Returns whether a date is absent or valid: the library throws for an invalid one. */
@@ -129,37 +127,27 @@ const MESSAGES: Partial<Readonly<Record<ErrorCode, string>>> = {
   'internal-error': 'Errore interno del servizio.',
 };
 
-type FiscalTexts = {
-  readonly invalidPerson: (faults: string) => string;
-  readonly bodyIsNoObject: string;
-  readonly codeIsNoText: string;
-  readonly unknownProvince: string;
-  readonly ambiguousCity: string;
-  readonly unknownCity: string;
-  readonly noPostalCodes: string;
-  readonly noSuchDate: string;
-  readonly dateFormat: string;
-};
-
 /**
  * The message for an invalid code. The specification fixes it, so that it is the same for every language: callers compare it.
  * The faults and the errors of fields, which the specification does not have, are in the caller's language.
  */
 export const INVALID_CODE = 'Not a valid Codice Fiscale';
 
+const ENGLISH = {
+  invalidPerson: (faults: string) => `The person is not valid: ${faults}`,
+  bodyIsNoObject: 'The body must be a JSON object.',
+  codeIsNoText: 'the cf must be text',
+  unknownProvince: 'No province has this abbreviation',
+  ambiguousCity: 'Several places of this province have this name',
+  unknownCity: 'No place of this province is known by this name',
+  noPostalCodes: 'No postal codes are known of this place',
+  noSuchDate: 'The date is not on the calendar',
+  dateFormat: 'must be a day of the calendar, YYYY-MM-DD',
+};
+
 /** Messages of the routes themselves. The messages about codes and persons are the library's. */
-export const FISCAL_TEXTS: Readonly<Record<Language, FiscalTexts>> = {
-  en: {
-    invalidPerson: (faults) => `The person is not valid: ${faults}`,
-    bodyIsNoObject: 'The body must be a JSON object.',
-    codeIsNoText: 'the cf must be text',
-    unknownProvince: 'No province has this abbreviation',
-    ambiguousCity: 'Several places of this province have this name',
-    unknownCity: 'No place of this province is known by this name',
-    noPostalCodes: 'No postal codes are known of this place',
-    noSuchDate: 'The date is not on the calendar',
-    dateFormat: 'must be a day of the calendar, YYYY-MM-DD',
-  },
+export const FISCAL_TEXTS: Readonly<Record<Language, typeof ENGLISH>> = {
+  en: ENGLISH,
   it: {
     invalidPerson: (faults) => `Dati anagrafici non validi: ${faults}`,
     bodyIsNoObject: 'Il corpo della richiesta deve essere un oggetto JSON.',

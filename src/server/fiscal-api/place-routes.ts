@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import type { FiscalError } from '../../contract/fiscal-codes.ts';
 import {
   CapsQuery,
   CapsResponseSchema,
@@ -47,7 +46,6 @@ import {
   fiscalError,
   fiscalErrorResponse,
   isCalendarDay,
-  languageHeaders,
   noSuchDate,
 } from './fiscal-errors.ts';
 
@@ -260,23 +258,18 @@ type NoCaps = Exclude<CapsResult, { readonly ok: true }>;
 
 function noCapsResponse({ reason, candidates, suggestions }: NoCaps, language: Language): RouteResponse {
   const texts = FISCAL_TEXTS[language];
-  const respond = (
-    status: number,
-    message: string,
-    rest: Pick<FiscalError, 'candidates' | 'suggestions'> = {},
-  ) => ({
-    ...fiscalErrorResponse(status, message, rest),
-    headers: languageHeaders(language),
-  });
   switch (reason) {
     case 'province':
       return unknownProvince(language);
     case 'ambiguous':
-      return respond(400, texts.ambiguousCity, { candidates: placeRecords(candidates) });
+      return fiscalErrorResponse(language, 400, texts.ambiguousCity, {
+        candidates: placeRecords(candidates),
+      });
     case 'no-caps':
-      return respond(404, texts.noPostalCodes);
+      return fiscalErrorResponse(language, 404, texts.noPostalCodes);
     default:
-      return respond(
+      return fiscalErrorResponse(
+        language,
         404,
         texts.unknownCity,
         suggestions.length === 0 ? {} : { suggestions: placeRecords(suggestions) },
@@ -284,21 +277,18 @@ function noCapsResponse({ reason, candidates, suggestions }: NoCaps, language: L
   }
 }
 
-function placeRecords(places: readonly Place[]): PlaceRecord[] {
+export function placeRecords(places: readonly Place[]): PlaceRecord[] {
   return places.map((place) => placeResponse(place, belfioreCode(place.codiceCatastale)));
 }
 
 /** Returns the Belfiore code of the comune to which a place belongs today; the place's own code when none is known. */
-export function belfioreCode(code: string): string {
+function belfioreCode(code: string): string {
   const found = findPlace(code);
   return found.ok ? (found.place.successor?.codiceCatastale ?? code) : code;
 }
 
 function unknownProvince(language: Language): RouteResponse {
-  return {
-    ...fiscalErrorResponse(404, FISCAL_TEXTS[language].unknownProvince),
-    headers: languageHeaders(language),
-  };
+  return fiscalErrorResponse(language, 404, FISCAL_TEXTS[language].unknownProvince);
 }
 
 /*
