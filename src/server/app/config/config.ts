@@ -4,43 +4,9 @@ import { REQUIRED, type Setting } from './setting.ts';
 import { parseBasePath, SETTINGS, type SettingName, type SettingValues } from './settings.ts';
 import { listUnknownSettings, secretWarnings } from './warnings.ts';
 
-export type Config = {
-  readonly values: SettingValues;
-  readonly host: string;
-  readonly port: number;
-  /** The path under which clients reach the service, without a slash at its end: empty, or `/rtc`. */
-  readonly basePath: string;
-  readonly apiKey: string;
-  /** The current secret first, then the one being rotated out. */
-  readonly apiSecrets: readonly [string, ...string[]];
-  readonly acceptsSingleHeader: boolean;
-  readonly livekit: {
-    readonly url: string;
-    readonly publicUrl: string;
-    readonly apiKey: string;
-    readonly apiSecret: string;
-  };
-  readonly trustProxy: boolean | number | readonly string[];
-  readonly tokenTtlSeconds: number;
-  readonly maxTokenTtlSeconds: number;
-  readonly dataDir: string;
-  readonly databaseUrl: string | undefined;
-  /** The media server's Redis. */
-  readonly redisUrl: string | undefined;
-  readonly bucket: BucketConfig | undefined;
+export type Config = Readonly<ReturnType<typeof buildConfig>> & {
   /** Variables that look like settings and are none, one sentence each. */
   readonly unknownSettings: readonly string[];
-  readonly recordingDir: string;
-  /** The current key first. Undefined means a key file in the data directory. */
-  readonly encryptionKeys: readonly [Buffer, ...Buffer[]] | undefined;
-  readonly webhookAllowedNetworks: readonly string[];
-  readonly broadcastAllowedNetworks: readonly string[];
-  readonly webhookProxyUrl: string | undefined;
-  readonly recordingPath: string;
-  readonly speech: SpeechConfig;
-  readonly metrics: 'off' | 'signed' | { readonly host: string; readonly port: number };
-  /** Undefined when tracing is off. */
-  readonly tracing: TracingConfig | undefined;
 };
 
 export type SpeechConfig =
@@ -60,18 +26,6 @@ export type SpeechConfig =
       readonly models: Readonly<Record<string, string>>;
       readonly threads: number;
     };
-
-type BucketConfig = {
-  readonly bucket: string;
-  readonly region: string;
-  /** Both keys are undefined when they are looked for outside the settings. */
-  readonly accessKey: string | undefined;
-  readonly secretKey: string | undefined;
-  readonly sessionToken: string | undefined;
-  readonly endpoint: string | undefined;
-  readonly publicEndpoint: string | undefined;
-  readonly forcePathStyle: boolean;
-};
 
 /** Throws a ConfigError that names every bad setting. */
 export function loadConfig(environment: Environment): Config {
@@ -165,18 +119,16 @@ function quote(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/?#]*@/, '//***@'));
 }
 
-function buildConfig(values: SettingValues, faults: string[]): Omit<Config, 'unknownSettings'> {
+function buildConfig(values: SettingValues, faults: string[]) {
   const dataDir = resolve(values.DATA_DIR);
   return {
     values,
     host: values.HOST,
     port: values.PORT,
+    /** The path under which clients reach the service, without a slash at its end: empty, or `/rtc`. */
     basePath: basePath(values, faults),
     apiKey: values.API_KEY,
-    apiSecrets: [
-      values.API_SECRET,
-      ...(values.API_SECRET_PREVIOUS === undefined ? [] : [values.API_SECRET_PREVIOUS]),
-    ],
+    apiSecrets: apiSecrets(values),
     acceptsSingleHeader: values.AUTH_SINGLE_HEADER,
     livekit: {
       url: values.LIVEKIT_URL,
@@ -189,16 +141,19 @@ function buildConfig(values: SettingValues, faults: string[]): Omit<Config, 'unk
     maxTokenTtlSeconds: Math.max(values.TOKEN_TTL, values.MAX_TOKEN_TTL),
     dataDir,
     databaseUrl: values.DATABASE_URL,
+    /** The media server's Redis. */
     redisUrl: values.REDIS_URL,
     bucket: bucketConfig(values, faults),
     recordingDir: resolve(values.RECORDING_DIR ?? join(dataDir, 'recordings')),
     recordingPath: values.RECORDING_PATH,
+    /** The current key first. Undefined means a key file in the data directory. */
     encryptionKeys: encryptionKeys(values, faults),
     webhookProxyUrl: values.WEBHOOK_PROXY_URL,
     webhookAllowedNetworks: toNetworks(values.WEBHOOK_ALLOWED_NETWORKS),
     broadcastAllowedNetworks: toNetworks(values.BROADCAST_ALLOWED_NETWORKS),
     speech: speechConfig(values, faults),
     metrics: metricsConfig(values),
+    /** Undefined when tracing is off. */
     tracing: tracingConfig(values, faults),
   };
 }
@@ -223,6 +178,12 @@ function speechConfig(values: SettingValues, faults: string[]): SpeechConfig {
   };
 }
 
+/** The current secret first, then the one being rotated out. */
+function apiSecrets(values: SettingValues): readonly [string, ...string[]] {
+  const { API_SECRET: current, API_SECRET_PREVIOUS: previous } = values;
+  return previous === undefined ? [current] : [current, previous];
+}
+
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Clients get wss addresses, as the specification says, and ws addresses only for loopback hosts. */
@@ -245,7 +206,7 @@ export function parseEncryptionKeys(text: string): readonly [Buffer, ...Buffer[]
   return [current, ...older];
 }
 
-function encryptionKeys(values: SettingValues, faults: string[]): Config['encryptionKeys'] {
+function encryptionKeys(values: SettingValues, faults: string[]) {
   const { ENCRYPTION_KEY: text, DATABASE_URL: databaseUrl } = values;
   if (text !== undefined) return parseEncryptionKeys(text);
   if (databaseUrl !== undefined) {
@@ -256,12 +217,13 @@ function encryptionKeys(values: SettingValues, faults: string[]): Config['encryp
   return undefined;
 }
 
-function trustedProxies(text: string): Config['trustProxy'] {
+function trustedProxies(text: string): boolean | number | readonly string[] {
   if (text === 'off') return false;
   return /^\d+$/.test(text) ? Number(text) : text.split(',');
 }
 
-function bucketConfig(values: SettingValues, faults: string[]): BucketConfig | undefined {
+/** Both keys are undefined when they are looked for outside the settings. */
+function bucketConfig(values: SettingValues, faults: string[]) {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = values;
   if (bucket === undefined) return undefined;
   const { S3_SESSION_TOKEN: sessionToken } = values;
@@ -283,35 +245,20 @@ function bucketConfig(values: SettingValues, faults: string[]): BucketConfig | u
   };
 }
 
-function metricsConfig({ METRICS: text, METRICS_PORT: port, HOST: host }: SettingValues): Config['metrics'] {
+type MetricsPlace = 'off' | 'signed' | { readonly host: string; readonly port: number };
+
+function metricsConfig({ METRICS: text, METRICS_PORT: port, HOST: host }: SettingValues): MetricsPlace {
   if (port !== undefined && text !== 'off') return { host, port };
   if (text === 'off' || text === 'signed') return text;
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
 }
 
-type TracingConfig = {
-  readonly serviceName: string;
-  readonly resourceAttributes: Readonly<Record<string, string>>;
-  readonly sampling: { readonly name: SettingValues['OTEL_TRACES_SAMPLER']; readonly ratio: number };
-  readonly export:
-    | { readonly to: 'console' }
-    | {
-        readonly to: 'otlp';
-        readonly protocol: 'http/protobuf' | 'http/json';
-        readonly url: string;
-        readonly headers: Readonly<Record<string, string>>;
-        readonly isCompressed: boolean;
-        readonly timeoutMs: number;
-        readonly batch: { readonly intervalMs: number; readonly size: number; readonly queueSize: number };
-      };
-};
-
 /** The default endpoint of the OpenTelemetry specification. */
 const LOCAL_COLLECTOR = 'http://localhost:4318';
 
 /** Undefined when tracing is off. */
-function tracingConfig(values: SettingValues, faults: string[]): TracingConfig | undefined {
+function tracingConfig(values: SettingValues, faults: string[]) {
   const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const url = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint ?? LOCAL_COLLECTOR}/v1/traces`;
   const isEndpointSet = endpoint !== undefined || values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== undefined;
