@@ -20,13 +20,15 @@ import type {
 } from '../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
-import type { UsageRow } from '../usage/store.ts';
-import type { Delivery, Parcel, Webhook } from '../webhooks/store.ts';
+import type { Delivery, Webhook } from '../webhooks/store.ts';
 
 /** The database, or one of its transactions, for the methods of a store. */
 export type Connection = StorageConnection<Tables>;
 
-/** Every table, for the query layer. Columns have the names of the records' fields, so that rows need no mapping. */
+/**
+ * The tables that the query layer names; statements in text also use parcels, instances, leases and usage. Columns have the
+ * names of the records' fields, so that rows need no mapping.
+ */
 export type Tables = {
   readonly rtcMigrations: MigrationRow;
   readonly recordings: Recording;
@@ -39,10 +41,6 @@ export type Tables = {
   readonly webhooks: WebhookRow;
   readonly deletedWebhooks: DeletedWebhookRow;
   readonly deliveries: DeliveryRow;
-  readonly parcels: ParcelRow;
-  readonly instances: InstanceRow;
-  readonly leases: LeaseRow;
-  readonly usage: UsageRow & { readonly prefix: string };
   readonly comparisons: ComparisonRow;
   readonly blocks: BlockRow;
   readonly rooms: Numbered<RoomRecord>;
@@ -103,23 +101,6 @@ type DeletedWebhookRow = {
 type DeliveryRow = Delivery & {
   readonly log: string | null;
   readonly claimableAt: GeneratedAlways<number>;
-};
-
-/** `deliveries` is a list as JSON text. */
-type ParcelRow = Omit<Parcel, 'deliveries'> & { readonly deliveries: string };
-
-/** A running instance of the service. `keyIds` is a list as JSON text. */
-type InstanceRow = {
-  readonly id: string;
-  readonly version: string;
-  readonly keyIds: string;
-  readonly aliveUntil: number;
-};
-
-type LeaseRow = {
-  readonly name: string;
-  readonly owner: string;
-  readonly leaseUntil: number;
 };
 
 /** `settleAt` is when its usage is computed next; null when it has ended and that is done; negative during its purge. */
