@@ -215,6 +215,8 @@ export const EventBroadcastSchema = open('EventBroadcast', 'The broadcast', {
   ),
 });
 
+export type EventBroadcast = Static<typeof EventBroadcastSchema>;
+
 export const BroadcastListSchema = named('BroadcastList', 'A page of broadcasts', {
   broadcasts: Type.Array(BroadcastSchema, { description: 'The broadcasts' }),
   nextCursor,

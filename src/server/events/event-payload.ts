@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { EventBroadcast } from '../../contract/broadcasts.ts';
 import type { CloseReason } from '../../contract/choices.ts';
 import type { EventType } from '../../contract/event-names.ts';
 import { MAX_EVENT_METADATA_BYTES } from '../../contract/names.ts';
@@ -49,30 +50,6 @@ export type EventRecording = {
   readonly corrected?: boolean;
   /** Our id of the recording; absent when the service does not know it. */
   readonly recordingId?: string | undefined;
-};
-
-type EventBroadcastUrl = {
-  readonly urlId: string;
-  /** Without its key. */
-  readonly url: string;
-  readonly state: string;
-  readonly error: string | null;
-};
-
-export type EventBroadcast = {
-  readonly broadcastId: string;
-  readonly egressId: string;
-  readonly status: string;
-  readonly startedAt: string | null;
-  readonly urls: readonly EventBroadcastUrl[];
-  readonly hls?: Readonly<Record<string, unknown>> | undefined;
-  readonly durationMs?: number | undefined;
-  readonly sizeBytes?: number | undefined;
-  readonly error?: string | undefined;
-  /** An earlier broadcast_ended reported the broadcast as failed. */
-  readonly corrected?: boolean;
-  /** Only with broadcast_url_failed. */
-  readonly failedUrl?: EventBroadcastUrl;
 };
 
 /** An event before it is stored. */

@@ -1,3 +1,4 @@
+import type { EventBroadcast } from '../../contract/broadcasts.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import {
   type AppendEventsDeps,
@@ -5,7 +6,7 @@ import {
   appendRoomEvents,
   type EventAppender,
 } from '../events/append-events.ts';
-import type { DomainEvent, EventBroadcast, EventRecording } from '../events/event-payload.ts';
+import type { DomainEvent, EventRecording } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
 import { type Clock, toInstant } from '../platform/clock.ts';
 import { findFailed, readOutputs, type Stream } from './broadcast-outputs.ts';
@@ -76,17 +77,17 @@ function broadcastEvent(
   { occurredAt, isReconciled, failedUrl }: Occurrence,
 ): DomainEvent {
   const { egressId, error, durationMs, sizeBytes, status } = broadcast;
-  const { hls, streams } = readOutputs(broadcast);
+  const hls = toHls(broadcast);
   const subject: EventBroadcast = {
     broadcastId: broadcast.id,
     egressId: egressId ?? '',
     status: toBroadcastState(status),
     startedAt: toInstant(broadcast.startedAt),
-    urls: streams.map(toEventUrl),
-    ...(hls === null ? {} : { hls: toHls(broadcast) ?? undefined }),
-    error: error ?? undefined,
-    durationMs: durationMs ?? undefined,
-    sizeBytes: sizeBytes ?? undefined,
+    urls: readOutputs(broadcast).streams.map(toEventUrl),
+    ...(hls === null ? {} : { hls }),
+    ...(error === null ? {} : { error }),
+    ...(durationMs === null ? {} : { durationMs }),
+    ...(sizeBytes === null ? {} : { sizeBytes }),
     ...(failedUrl === undefined ? {} : { failedUrl: toEventUrl(failedUrl) }),
   };
   return {

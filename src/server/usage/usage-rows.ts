@@ -1,3 +1,4 @@
+import type { EventBroadcast } from '../../contract/broadcasts.ts';
 import { ROLES } from '../../contract/choices.ts';
 import { ROOT_KEY_ID } from '../../contract/keys.ts';
 import { isProbeRoom } from '../../contract/names.ts';
@@ -106,11 +107,7 @@ type EndedRecording = {
   readonly sizeBytes?: number | undefined;
 };
 
-type EndedBroadcast = {
-  readonly broadcastId: string;
-  readonly startedAt: string | null;
-  readonly status: string;
-};
+type EndedBroadcast = Pick<EventBroadcast, 'broadcastId' | 'startedAt' | 'status'>;
 
 type Place = { readonly room: string | null; readonly roomSid: string | null };
 
