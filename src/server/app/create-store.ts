@@ -45,37 +45,13 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
   let closing: Promise<void> | undefined;
   const atomically: Connection['atomically'] = (work) => engine.transaction(work);
   const connection = { db, dialect, changes, runAtCommit, readTogether, atomically };
-  const stores = new ConnectionStores(connection, registrations);
+  const stores: Stores = new ConnectionStores(connection, registrations);
+  const observed = STORE_NAMES.map((name) => [name, calls.observe(name, stores[name])]);
   return {
+    ...(Object.fromEntries(observed) as Stores),
     changes,
     clock: engine.clock,
     pool: engine.pool,
-    recordings: calls.observe('recordings', stores.recordings),
-    events: calls.observe('events', stores.events),
-    fanOuts: calls.observe('fanOuts', stores.fanOuts),
-    presence: calls.observe('presence', stores.presence),
-    sessions: calls.observe('sessions', stores.sessions),
-    usage: calls.observe('usage', stores.usage),
-    erasure: calls.observe('erasure', stores.erasure),
-    webhooks: calls.observe('webhooks', stores.webhooks),
-    deliveries: calls.observe('deliveries', stores.deliveries),
-    rooms: calls.observe('rooms', stores.rooms),
-    blocks: calls.observe('blocks', stores.blocks),
-    plans: calls.observe('plans', stores.plans),
-    plannedRooms: calls.observe('plannedRooms', stores.plannedRooms),
-    entryDecisions: calls.observe('entryDecisions', stores.entryDecisions),
-    plannedStarts: calls.observe('plannedStarts', stores.plannedStarts),
-    audit: calls.observe('audit', stores.audit),
-    keys: calls.observe('keys', stores.keys),
-    idempotency: calls.observe('idempotency', stores.idempotency),
-    instances: calls.observe('instances', stores.instances),
-    leases: calls.observe('leases', stores.leases),
-    comparisons: calls.observe('comparisons', stores.comparisons),
-    transcriptions: calls.observe('transcriptions', stores.transcriptions),
-    turns: calls.observe('turns', stores.turns),
-    words: calls.observe('words', stores.words),
-    vocabularies: calls.observe('vocabularies', stores.vocabularies),
-    figures: calls.observe('figures', stores.figures),
     transaction: (work) =>
       calls.run({ store: 'all', method: 'transaction' }, () =>
         engine.transaction((transaction) => work(openStores(transaction))),
@@ -88,130 +64,107 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
   };
 }
 
+/** Every capability's store, by its name. */
+const STORES = {
+  recordings: createRecordingStore,
+  events: createEventStore,
+  fanOuts: createFanOutStore,
+  presence: createPresenceStore,
+  erasure: createErasureStore,
+  sessions: createSessionStore,
+  usage: createUsageStore,
+  webhooks: createWebhookStore,
+  deliveries: createDeliveryStore,
+  rooms: createRoomRecordStore,
+  blocks: createBlockStore,
+  plans: createPlanStore,
+  plannedRooms: createPlannedRoomStore,
+  entryDecisions: createEntryDecisionStore,
+  plannedStarts: createPlannedStartStore,
+  audit: createAuditStore,
+  keys: createKeyStore,
+  idempotency: createIdempotencyStore,
+  instances: createInstanceStore,
+  leases: createLeaseStore,
+  comparisons: createComparisonStore,
+  transcriptions: createTranscriptionStore,
+  turns: createTurnStore,
+  words: createWordStore,
+  vocabularies: createVocabularyStore,
+  figures: createFigureStore,
+} as const;
+
+type Stores = { readonly [Name in keyof typeof STORES]: ReturnType<(typeof STORES)[Name]> };
+
+const STORE_NAMES = Object.keys(STORES) as (keyof Stores)[];
+
 /** The stores on one connection. Each is built when it is first used, because a transaction uses few of them. */
-class ConnectionStores {
+class LazyStores {
   readonly #connection: Connection;
   readonly #registrations: RegistrationCache;
-  readonly #built = new Map<unknown, unknown>();
+  readonly #built = new Map<string, object>();
 
   constructor(connection: Connection, registrations: RegistrationCache) {
     this.#connection = connection;
     this.#registrations = registrations;
   }
 
-  get recordings() {
-    return this.#once(createRecordingStore);
-  }
-  get events() {
-    return this.#once(createEventStore);
-  }
-  get fanOuts() {
-    return this.#once(createFanOutStore);
-  }
-  get presence() {
-    return this.#once(createPresenceStore);
-  }
-  get erasure() {
-    return this.#once(createErasureStore);
+  static {
+    for (const name of STORE_NAMES)
+      Object.defineProperty(LazyStores.prototype, name, {
+        get(this: LazyStores) {
+          return this.#find(name);
+        },
+      });
   }
 
-  get sessions() {
-    return this.#once(createSessionStore);
-  }
-  get usage() {
-    return this.#once(createUsageStore);
-  }
-  get webhooks() {
-    return this.#once(createWebhookStore);
-  }
-  get deliveries() {
-    return this.#once(createDeliveryStore);
-  }
-  get rooms() {
-    return this.#once(createRoomRecordStore);
-  }
-  get blocks() {
-    return this.#once(createBlockStore);
-  }
-  get plans() {
-    return this.#once(createPlanStore);
-  }
-  get plannedRooms() {
-    return this.#once(createPlannedRoomStore);
-  }
-  get entryDecisions() {
-    return this.#once(createEntryDecisionStore);
-  }
-  get plannedStarts() {
-    return this.#once(createPlannedStartStore);
-  }
-  get audit() {
-    return this.#once(createAuditStore);
-  }
-  get keys() {
-    return this.#once(createKeyStore);
-  }
-  get idempotency() {
-    return this.#once(createIdempotencyStore);
-  }
-  get instances() {
-    return this.#once(createInstanceStore);
-  }
-  get leases() {
-    return this.#once(createLeaseStore);
-  }
-  get comparisons() {
-    return this.#once(createComparisonStore);
-  }
-  get transcriptions() {
-    return this.#once(createTranscriptionStore);
-  }
-  get turns() {
-    return this.#once(createTurnStore);
-  }
-  get words() {
-    return this.#once(createWordStore);
-  }
-  get vocabularies() {
-    return this.#once(createVocabularyStore);
-  }
-  get figures() {
-    return this.#once(createFigureStore);
-  }
-
-  #once<One>(create: (connection: Connection, registrations: RegistrationCache) => One): One {
-    const known = this.#built.get(create) as One | undefined;
-    if (known !== undefined) return known;
-    const store = create(this.#connection, this.#registrations);
-    this.#built.set(create, store);
+  #find(name: keyof Stores): object {
+    const store = this.#built.get(name) ?? STORES[name](this.#connection, this.#registrations);
+    this.#built.set(name, store);
     return store;
   }
 }
+
+/** Typed as what the static block makes of it. */
+const ConnectionStores = LazyStores as unknown as new (
+  ...parts: ConstructorParameters<typeof LazyStores>
+) => Stores;
 
 type CallName = { readonly store: string; readonly method: string };
 
 type Method = (...parameters: readonly unknown[]) => Promise<unknown>;
 
-/** Counts each call as in flight from its start to its end, however many statements it takes, and reports its duration. */
+/**
+ * Counts each call as in flight from its start to its end, however many statements it takes, and reports its duration. Closing
+ * waits for the running ones.
+ */
 class ObservedCalls {
-  readonly #inFlight = new InFlightCounter();
   readonly #onCall: CallObserver | undefined;
+  readonly #drained = Promise.withResolvers<void>();
+  #count = 0;
+  #closing = false;
 
   constructor(onCall: CallObserver | undefined) {
     this.#onCall = onCall;
   }
 
+  /** @throws ServiceError storage-unavailable, retryable, once closing has begun. */
   async run<T>(name: CallName, call: () => Promise<T>): Promise<T> {
-    const onCall = this.#onCall;
-    if (onCall === undefined) return await this.#inFlight.run(call);
     const startedAt = performance.now();
     let isSuccess = false;
+    this.#count += 1;
     try {
-      const value = await this.#inFlight.run(call);
+      if (this.#closing)
+        throw new ServiceError('storage-unavailable', 'The service is shutting down; try again.', {
+          retryable: true,
+        });
+      const value = await call();
       isSuccess = true;
       return value;
     } finally {
-      onCall({ ...name, isSuccess, durationMs: performance.now() - startedAt });
+      this.#count -= 1;
+      this.#resolveWhenDrained();
+      this.#onCall?.({ ...name, isSuccess, durationMs: performance.now() - startedAt });
     }
   }
 
@@ -222,34 +175,6 @@ class ObservedCalls {
       (...parameters: readonly unknown[]) => this.run({ store, method }, () => call(...parameters)),
     ]);
     return Object.fromEntries(counted) as Methods;
-  }
-
-  /** Rejects new calls, and resolves when the running ones have ended. */
-  async close(): Promise<void> {
-    await this.#inFlight.close();
-  }
-}
-
-/** Counts running calls, so that closing can wait for them and reject new ones. */
-class InFlightCounter {
-  #count = 0;
-  #closing = false;
-  readonly #drained = Promise.withResolvers<void>();
-
-  /** @throws ServiceError storage-unavailable, retryable, once closing has begun. */
-  async run<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#closing) {
-      throw new ServiceError('storage-unavailable', 'The service is shutting down; try again.', {
-        retryable: true,
-      });
-    }
-    this.#count += 1;
-    try {
-      return await call();
-    } finally {
-      this.#count -= 1;
-      this.#resolveWhenDrained();
-    }
   }
 
   /** Rejects new calls, and resolves when the running ones have ended. */
