@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { AuditResult, Scope } from '../../contract/choices.ts';
 import type { OwnLimits } from '../../contract/keys.ts';
-import { columnList, isBehind, withinRooms } from '../platform/storage/statements.ts';
+import { columnList, isBehind, purgeRows, withinRooms } from '../platform/storage/statements.ts';
 import type { ApiKeyRow, AuditRow, Connection, Tables } from '../schema/tables.ts';
 import type {
   ApiKey,
@@ -52,14 +52,9 @@ export function createKeyStore(connection: Connection): KeyStore {
         .executeTakeFirst();
       return noteChange(numUpdatedRows);
     },
-    purge: async (before, limit) => {
-      const ended = db
-        .selectFrom('apiKeys')
-        .select('id')
-        .where((row) => row.or([row('revokedAt', '<', before), row('expiresAt', '<', before)]))
-        .limit(limit);
-      const { numDeletedRows } = await db.deleteFrom('apiKeys').where('id', 'in', ended).executeTakeFirst();
-      return Number(numDeletedRows);
+    purge: (before, limit) => {
+      const where = sql`("revokedAt" < ${before} or "expiresAt" < ${before})`;
+      return purgeRows(db, { table: 'apiKeys', key: ['id'], where, limit });
     },
   };
 }
@@ -159,20 +154,9 @@ export function createIdempotencyStore({ db }: Connection): IdempotencyStore {
     release: async (id, owner) => {
       await db.deleteFrom('idempotentRequests').where('id', '=', id).where('owner', '=', owner).execute();
     },
-    purge: async (now, limit) => {
-      const expired = db
-        .selectFrom('idempotentRequests')
-        .select('id')
-        .where('expiresAt', '<=', now)
-        .orderBy('expiresAt')
-        .limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('idempotentRequests')
-        // Repeats the condition, so that a row that was taken over in the meantime is kept.
-        .where('expiresAt', '<=', now)
-        .where('id', 'in', expired)
-        .executeTakeFirst();
-      return Number(numDeletedRows);
+    purge: (now, limit) => {
+      const where = sql`"expiresAt" <= ${now}`;
+      return purgeRows(db, { table: 'idempotentRequests', key: ['id'], where, by: 'expiresAt', limit });
     },
   };
 }
@@ -213,27 +197,12 @@ export function createAuditStore({ db, dialect }: Pick<Connection, 'db' | 'diale
         on conflict (id) do nothing`.execute(db);
     },
     list: (query) => listAudit({ db, dialect }, query),
-    purge: async (before, limit) => {
-      const old = db
-        .selectFrom('auditEntries')
-        .select('id')
-        .where('occurredAt', '<', before)
-        .orderBy('occurredAt')
-        .limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('auditEntries')
-        .where('id', 'in', old)
-        .executeTakeFirst();
-      return Number(numDeletedRows);
+    purge: (before, limit) => {
+      const where = sql`"occurredAt" < ${before}`;
+      return purgeRows(db, { table: 'auditEntries', key: ['id'], where, by: 'occurredAt', limit });
     },
-    purgeExpired: async (now, limit) => {
-      const expired = db.selectFrom('auditEntries').select('id').where('expiresAt', '<', now).limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('auditEntries')
-        .where('id', 'in', expired)
-        .executeTakeFirst();
-      return Number(numDeletedRows);
-    },
+    purgeExpired: (now, limit) =>
+      purgeRows(db, { table: 'auditEntries', key: ['id'], where: sql`"expiresAt" < ${now}`, limit }),
   };
 }
 

@@ -234,8 +234,8 @@ const PURGED = sql.lit(-1);
 
 async function purgeRooms(connection: Connection, before: number, limit: number): Promise<number> {
   const sids = await beginPurge(connection, before, limit);
-  while ((await deleteTracks(connection, sids)) === ROWS_AT_ONCE);
-  while ((await deleteParticipants(connection, sids)) === ROWS_AT_ONCE);
+  for (const table of ['publishedTracks', 'participantSessions'] as const)
+    while ((await deleteDetails(connection, table, sids)) === ROWS_AT_ONCE);
   return deleteRooms(connection, sids, before);
 }
 
@@ -262,11 +262,15 @@ function beginPurge(connection: Connection, before: number, limit: number): Prom
   });
 }
 
-async function deleteParticipants({ db, dialect }: Connection, roomSids: readonly string[]): Promise<number> {
+/** Deletes tracks or participants of these rooms, at most ROWS_AT_ONCE; returns their number. */
+async function deleteDetails(
+  { db, dialect }: Connection,
+  table: 'publishedTracks' | 'participantSessions',
+  roomSids: readonly string[],
+): Promise<number> {
   const deleted = await sql`
-    delete from ${sql.table('participantSessions')} where sid in (
-      select sid from ${sql.table('participantSessions')} where "roomSid" ${dialect.oneOf(roomSids)}
-      limit ${ROWS_AT_ONCE}
+    delete from ${sql.table(table)} where sid in (
+      select sid from ${sql.table(table)} where "roomSid" ${dialect.oneOf(roomSids)} limit ${ROWS_AT_ONCE}
     )`.execute(db);
   return Number(deleted.numAffectedRows ?? 0);
 }
@@ -335,16 +339,6 @@ async function purgeTracks({ db }: Connection, before: number, limit: number): P
       select sid from ${tracks} as one where "publishedAt" < ${before} and not exists (
         select 1 from ${sql.table('roomSessions')} as room where room.sid = one."roomSid" and room."endedAt" is null
       ) order by "publishedAt" limit ${limit}
-    )`.execute(db);
-  return Number(deleted.numAffectedRows ?? 0);
-}
-
-/** Deletes tracks of these rooms, at most ROWS_AT_ONCE; returns their number. */
-async function deleteTracks({ db, dialect }: Connection, roomSids: readonly string[]): Promise<number> {
-  const deleted = await sql`
-    delete from ${sql.table('publishedTracks')} where sid in (
-      select sid from ${sql.table('publishedTracks')} where "roomSid" ${dialect.oneOf(roomSids)}
-      limit ${ROWS_AT_ONCE}
     )`.execute(db);
   return Number(deleted.numAffectedRows ?? 0);
 }

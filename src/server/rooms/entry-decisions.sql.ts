@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { sanitizeText } from '../platform/storage/statements.ts';
+import { purgeRows, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection } from '../schema/tables.ts';
 import type { EntryDecision, EntryDecisionStore } from './store.ts';
 
@@ -49,15 +49,9 @@ export function createEntryDecisionStore({ db, dialect, atomically }: Connection
       const all = db.deleteFrom('entryDecisions').where('identity', '=', sanitizeText(identity));
       await (room === undefined ? all : all.where('room', '=', sanitizeText(room))).execute();
     },
-    purge: async (before, limit) => {
-      const ended = db.selectFrom('entryDecisions').select('waitingId').where('keptUntil', '<', before);
-      const { numDeletedRows } = await db
-        .deleteFrom('entryDecisions')
-        // Repeats the condition, so that a decision that was extended in the meantime is kept.
-        .where('keptUntil', '<', before)
-        .where('waitingId', 'in', ended.limit(limit))
-        .executeTakeFirst();
-      return Number(numDeletedRows);
+    purge: (before, limit) => {
+      const where = sql`"keptUntil" < ${before}`;
+      return purgeRows(db, { table: 'entryDecisions', key: ['waitingId'], where, limit });
     },
   };
 }

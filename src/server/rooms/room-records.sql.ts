@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { RowColumns, SqlDialect, Statement } from '../platform/storage/engine.ts';
-import { beginsWith, columnList, sanitizeText } from '../platform/storage/statements.ts';
+import { beginsWith, columnList, purgeRows, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import type { ClosedQuery, RoomRecord, RoomRecordStore } from './store.ts';
 
@@ -119,19 +119,8 @@ async function countClosed(db: Database, now: number, limit: number): Promise<nu
 
 async function purgeRecords(db: Database, before: number, limit: number): Promise<number> {
   await forgetEnded(db, before, limit);
-  const over = db
-    .selectFrom('rooms')
-    .select('room')
-    .where('keptUntil', '<=', before)
-    .orderBy('keptUntil')
-    .limit(limit);
-  const { numDeletedRows } = await db
-    .deleteFrom('rooms')
-    // Repeats the condition, so that a room that was opened in the meantime keeps its record.
-    .where('keptUntil', '<=', before)
-    .where('room', 'in', over)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  const where = sql`"keptUntil" <= ${before}`;
+  return await purgeRows(db, { table: 'rooms', key: ['room'], where, by: 'keptUntil', limit });
 }
 
 /** A closure that has ended means nothing. Without it, the index of closed rooms has those only that are closed. */
@@ -161,19 +150,8 @@ async function trimRecords(db: Database, kept: number, limit: number): Promise<n
     .limit(1)
     .executeTakeFirst();
   if (last === undefined) return 0;
-  const oldest = db
-    .selectFrom('rooms')
-    .select('room')
-    .where('keptUntil', '<=', last.keptUntil)
-    .where('closedTo', 'is', null)
-    .orderBy('keptUntil')
-    .limit(limit);
-  const { numDeletedRows } = await db
-    .deleteFrom('rooms')
-    .where('closedTo', 'is', null)
-    .where('room', 'in', oldest)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  const where = sql`"keptUntil" <= ${last.keptUntil} and "closedTo" is null`;
+  return await purgeRows(db, { table: 'rooms', key: ['room'], where, by: 'keptUntil', limit });
 }
 
 function lastsAt(now: number) {

@@ -56,6 +56,34 @@ async function rollBack<Tables>(db: Transaction<Tables>): Promise<void> {
   }
 }
 
+/** The rows of a table that a purge deletes. */
+type Purged = {
+  readonly table: string;
+  /** The columns of its key. */
+  readonly key: readonly string[];
+  readonly where: RawBuilder<unknown>;
+  /** The column of which the lowest values go first. */
+  readonly by?: string;
+  readonly limit: number;
+};
+
+/**
+ * Deletes at most `limit` rows, and returns their number. The condition is repeated, so that a row that was changed in the
+ * meantime is kept.
+ */
+export async function purgeRows<Tables>(
+  db: Kysely<Tables>,
+  { table, key, where, by, limit }: Purged,
+): Promise<number> {
+  const columns = columnList(key);
+  const order = by === undefined ? sql`` : sql`order by ${sql.ref(by)}`;
+  const { numAffectedRows } = await sql`
+    delete from ${sql.table(table)} where ${where} and (${columns}) in (
+      select ${columns} from ${sql.table(table)} where ${where} ${order} limit ${limit}
+    )`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
 /*
  * A key for a part of the rooms sees what belongs to rooms whose names begin with one of its prefixes. A list for such a key
  * filters in its query, and what the query costs does not depend on how much others have stored.

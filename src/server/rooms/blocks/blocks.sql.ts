@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type KeyQuota, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
-import { beginsWith, columnList } from '../../platform/storage/statements.ts';
+import { beginsWith, columnList, purgeRows } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
 import type { Block, BlockQuery, BlockStore, BlockSubject, BlocksQuery } from '../store.ts';
@@ -56,7 +56,10 @@ export function createBlockStore({ db, changes, dialect, atomically }: Connectio
         return numUpdatedRows > 0n;
       }),
     listPresent: (now) => listPresent(db, now),
-    purge: (before, limit) => purgeBlocks(db, before, limit),
+    purge: (before, limit) => {
+      const where = sql`"blockedUntil" <= ${before} and "createdAt" <= ${before}`;
+      return purgeRows(db, { table: 'blocks', key: ['room', 'identity'], where, by: 'blockedUntil', limit });
+    },
   };
 }
 
@@ -103,24 +106,6 @@ function listLasting(db: Database, { now, after, limit, rooms }: BlocksQuery): P
   if (after !== undefined)
     select = select.where(sql<boolean>`(room, identity) > (${after.room}, ${after.identity})`);
   return select.orderBy('room').orderBy('identity').limit(limit).execute();
-}
-
-async function purgeBlocks(db: Database, before: number, limit: number): Promise<number> {
-  const ended = db
-    .selectFrom('blocks')
-    .select(['room', 'identity'])
-    .where('blockedUntil', '<=', before)
-    .where('createdAt', '<=', before)
-    .orderBy('blockedUntil')
-    .limit(limit);
-  const { numDeletedRows } = await db
-    .deleteFrom('blocks')
-    // Repeats the condition, so that a block that was renewed in the meantime is kept.
-    .where('blockedUntil', '<=', before)
-    .where('createdAt', '<=', before)
-    .where(sql<boolean>`(room, identity) in (${ended})`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
 }
 
 function lastsAt(now: number) {

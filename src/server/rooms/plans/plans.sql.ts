@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RoomPrefixes } from '../../../contract/keys.ts';
-import { beginsWith, columnList } from '../../platform/storage/statements.ts';
+import { beginsWith, columnList, purgeRows } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
 import { lastChange, nextChange } from '../room-records.sql.ts';
 import type {
@@ -82,7 +82,8 @@ export function createPlanStore({ db, dialect, changes, atomically }: Connection
         if (ended !== undefined) changes.note(within, 'plans');
         return ended;
       }),
-    purge: (before, limit) => purgePlans(db, before, limit),
+    purge: (before, limit) =>
+      purgeRows(db, { table: 'plans', key: ['subject'], where: sql`"deletedAt" <= ${before}`, limit }),
   };
 }
 
@@ -136,17 +137,6 @@ type Counted = { readonly count: number };
 
 async function readCount(db: Database, count: RawBuilder<Counted>): Promise<number> {
   return Number((await count.execute(db)).rows[0]?.count);
-}
-
-async function purgePlans(db: Database, before: number, limit: number): Promise<number> {
-  const deleted = db.selectFrom('plans').select('subject').where('deletedAt', '<=', before).limit(limit);
-  const { numDeletedRows } = await db
-    .deleteFrom('plans')
-    // Repeats the condition, so that a plan that was made again in the meantime is kept.
-    .where('deletedAt', '<=', before)
-    .where('subject', 'in', deleted)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
 }
 
 const ROOM = {
