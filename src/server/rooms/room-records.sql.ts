@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { RowColumns, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { Numbered } from '../platform/storage/row-cache.ts';
 import { beginsWith, columnList, purgeRows, sanitizeText } from '../platform/storage/statements.ts';
 import type { Connection, Tables } from '../schema/tables.ts';
 import type { ClosedQuery, RoomRecord, RoomRecordStore } from './store.ts';
@@ -44,15 +45,7 @@ export function createRoomRecordStore(connection: Connection): RoomRecordStore {
       if (after !== undefined) select = select.where('room', '>', after.room);
       return select.orderBy('room').limit(limit).execute();
     },
-    lastChange: () => lastChange(db, 'rooms'),
-    listChanged: (after, limit) =>
-      db
-        .selectFrom('rooms')
-        .select([...COLUMNS, 'changeNumber'])
-        .where('changeNumber', '>', after)
-        .orderBy('changeNumber')
-        .limit(limit)
-        .execute(),
+    ...readChanges(db, 'rooms', COLUMNS),
     listClosed: (query) => listClosed(db, query),
     countClosed: (now, limit) => countClosed(db, now, limit),
     isAnyClosed: async (now) => {
@@ -180,11 +173,22 @@ export async function nextChange(db: Database, counter: ChangeCounter): Promise<
   return next.value;
 }
 
-export async function lastChange(db: Database, counter: ChangeCounter): Promise<number> {
-  const { value } = await db
-    .selectFrom('counters')
-    .select('value')
-    .where('name', '=', counter)
-    .executeTakeFirstOrThrow();
-  return value;
+/** Reads the changes of a table whose rows are numbered by the counter of its name. */
+export function readChanges<Table extends ChangeCounter, Column extends keyof Tables[Table] & string>(
+  db: Database,
+  table: Table,
+  columns: readonly Column[],
+) {
+  return {
+    lastChange: async (): Promise<number> => {
+      const counter = db.selectFrom('counters').select('value').where('name', '=', table);
+      return (await counter.executeTakeFirstOrThrow()).value;
+    },
+    listChanged: async (after: number, limit: number) => {
+      const { rows } = await sql<Numbered<Pick<Tables[Table], Column>>>`
+        select ${columnList([...columns, 'changeNumber'])} from ${sql.table(table)}
+        where "changeNumber" > ${after} order by "changeNumber" limit ${limit}`.execute(db);
+      return rows;
+    },
+  };
 }

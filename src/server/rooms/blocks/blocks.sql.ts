@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type KeyQuota, ROOT_QUOTA } from '../../platform/http/limits/key-limits.ts';
 import { beginsWith, columnList, purgeRows } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
-import { lastChange, nextChange } from '../room-records.sql.ts';
+import { nextChange, readChanges } from '../room-records.sql.ts';
 import type { Block, BlockQuery, BlockStore, BlockSubject, BlocksQuery } from '../store.ts';
 
 type Database = Kysely<Tables>;
@@ -31,15 +31,7 @@ export function createBlockStore({ db, changes, dialect, atomically }: Connectio
         .executeTakeFirst(),
     listLasting: (query) => listLasting(db, query),
     listOfRooms: (query) => listLasting(db, query),
-    lastChange: () => lastChange(db, 'blocks'),
-    listChanged: (after, limit) =>
-      db
-        .selectFrom('blocks')
-        .select([...COLUMNS, 'changeNumber'])
-        .where('changeNumber', '>', after)
-        .orderBy('changeNumber')
-        .limit(limit)
-        .execute(),
+    ...readChanges(db, 'blocks', COLUMNS),
     list: (query) => listBlocks(db, query),
     // The row stays for a while, so that other instances see that it ended, long ago by any clock.
     delete: (subject, now) =>

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RoomPrefixes } from '../../../contract/keys.ts';
 import { beginsWith, columnList, purgeRows } from '../../platform/storage/statements.ts';
 import type { Connection, Tables } from '../../schema/tables.ts';
-import { lastChange, nextChange } from '../room-records.sql.ts';
+import { nextChange, readChanges } from '../room-records.sql.ts';
 import type {
   PlannedPresence,
   PlannedRoom,
@@ -15,26 +15,19 @@ import type {
 
 type Database = Kysely<Tables>;
 
-const PLAN = {
+const RECORD = {
   subject: 'text',
   id: 'text',
   settings: 'text',
   createdAt: 'integer',
   updatedAt: 'integer',
   deletedAt: 'integer',
-  changeNumber: 'integer',
   createdBy: 'text',
-} as const satisfies Record<keyof Tables['plans'], 'text' | 'integer'>;
+} as const satisfies Record<keyof PlanRecord, 'text' | 'integer'>;
 
-const PLAN_COLUMNS = [
-  'subject',
-  'id',
-  'settings',
-  'createdAt',
-  'updatedAt',
-  'deletedAt',
-  'createdBy',
-] as const;
+const PLAN = { ...RECORD, changeNumber: 'integer' } as const;
+
+const PLAN_COLUMNS = Object.keys(RECORD) as (keyof PlanRecord)[];
 
 export function createPlanStore({ db, dialect, changes, atomically }: Connection): PlanStore {
   const lasting = (rooms?: RoomPrefixes) => {
@@ -56,15 +49,7 @@ export function createPlanStore({ db, dialect, changes, atomically }: Connection
       const select = after === undefined ? lasting() : lasting().where('subject', '>', after.subject);
       return select.orderBy('subject').limit(limit).execute();
     },
-    lastChange: () => lastChange(db, 'plans'),
-    listChanged: (after, limit) =>
-      db
-        .selectFrom('plans')
-        .select([...PLAN_COLUMNS, 'changeNumber'])
-        .where('changeNumber', '>', after)
-        .orderBy('changeNumber')
-        .limit(limit)
-        .execute(),
+    ...readChanges(db, 'plans', PLAN_COLUMNS),
     count: () => readCount(db, sql`select count(*) as count from plans where "deletedAt" is null`),
     countOfKey: (keyId) => readCount(db, countOfKey(keyId)),
     lock: async () => {
