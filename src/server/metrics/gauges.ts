@@ -6,7 +6,6 @@ import { type Clock, withTimeout } from '../platform/clock.ts';
 import type { MediaWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
 import { isKeyRefused } from '../platform/livekit/errors.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
-import type { PoolState } from '../platform/storage/engine.ts';
 import type { LeaseStore } from '../platform/storage/leases.ts';
 import { type FigureStore, type Figures, MOST_COUNTED } from './figures.sql.ts';
 
@@ -22,28 +21,10 @@ export type Dependencies = {
 
 const LEASE = 'metrics';
 
-type DependencyGauges = {
-  readonly watch: (dependencies: Dependencies) => void;
-  readonly refresh: () => Promise<void>;
-};
-
-/** Creates the gauges. They have no series before `watchDependencies`, nor while a value is unknown. */
-export function createDependencyGauges(registry: Registry): DependencyGauges {
-  const gauges = registerDependencies(registry);
-  let refreshers: readonly (() => Promise<void>)[] = [];
-  return {
-    watch: (dependencies) => {
-      refreshers = createRefreshers(gauges, dependencies);
-    },
-    refresh: async () => {
-      await Promise.all(refreshers.map((refresh) => refresh()));
-    },
-  };
-}
-
 type DependencySeries = ReturnType<typeof registerDependencies>;
 
-function registerDependencies(registry: Registry) {
+/** Creates the gauges. They have no series before they are refreshed first, nor while a value is unknown. */
+export function registerDependencies(registry: Registry) {
   const registers = [registry];
   const disk = { labelNames: ['folder'], registers } as const;
   return {
@@ -81,7 +62,7 @@ function registerDependencies(registry: Registry) {
   };
 }
 
-function createRefreshers(
+export function createRefreshers(
   gauges: DependencySeries,
   dependencies: Dependencies,
 ): readonly (() => Promise<void>)[] {
@@ -164,30 +145,21 @@ export type FigureSource = {
   readonly clock: Clock;
 };
 
-type FigureGauges = {
-  readonly watch: (source: FigureSource) => void;
-  readonly refresh: () => Promise<void>;
-};
-
-/** Creates gauges of counts in the database. While it does not respond they have no series, and rtc_database_up is 0. */
-export function createFigureGauges(registry: Registry): FigureGauges {
-  const gauges = registerFigures(registry);
-  let refresh = async (): Promise<void> => {};
-  return {
-    watch: ({ figures: store, clock }) => {
-      refresh = createRefresh(clock, {
-        read: () => store.read(clock.now()),
-        update: (figures) =>
-          figures === undefined ? hideFigures(gauges) : showFigures(gauges, figures, clock.now()),
-      });
-    },
-    refresh: () => refresh(),
-  };
+export function createFigureRefresher(
+  gauges: FigureSeries,
+  { figures: store, clock }: FigureSource,
+): () => Promise<void> {
+  return createRefresh(clock, {
+    read: () => store.read(clock.now()),
+    update: (figures) =>
+      figures === undefined ? hideFigures(gauges) : showFigures(gauges, figures, clock.now()),
+  });
 }
 
 type FigureSeries = ReturnType<typeof registerFigures>;
 
-function registerFigures(registry: Registry) {
+/** Creates gauges of counts in the database. While it does not respond they have no series, and rtc_database_up is 0. */
+export function registerFigures(registry: Registry) {
   const registers = [registry];
   return {
     up: new Gauge({ name: 'rtc_database_up', help: '1 while the database responds, else 0', registers }),
@@ -250,37 +222,6 @@ function showFigures(gauges: FigureSeries, figures: Figures, now: number): void 
   }
   for (const kind of ['stt-live', 'stt-post']) gauges.workers.set({ kind }, 0);
   for (const { kind, count } of figures.workers) gauges.workers.set({ kind }, count);
-}
-
-/** Creates the gauges of a connection pool. They have no series until a pool is watched, because SQLite has none. */
-export function createPoolGauges(registry: Registry) {
-  let read: (() => PoolState) | undefined;
-  const registers = [registry];
-  new Gauge({
-    name: 'rtc_database_pool_connections',
-    help: 'Connections of this instance to PostgreSQL by state (used, idle); absent on SQLite',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      const state = read?.();
-      if (state === undefined) return;
-      this.set({ state: 'used' }, state.used);
-      this.set({ state: 'idle' }, state.idle);
-    },
-  });
-  new Gauge({
-    name: 'rtc_database_pool_waiting',
-    help: 'Database calls of this instance that wait for a connection to PostgreSQL; 0 on SQLite',
-    registers,
-    collect() {
-      this.set(read?.().waiting ?? 0);
-    },
-  });
-  return {
-    watch: (state: () => PoolState): void => {
-      read = state;
-    },
-  };
 }
 
 /** Minimum time between two reads, however many scrapers there are. */

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { describeMetric, type MetricDescription } from './metrics.ts';
+import { openRegistry } from './metrics.ts';
 
 export type MetricsDeps = { readonly contentType: string; readonly render: () => Promise<string> };
 
@@ -74,13 +74,7 @@ export async function serveMetrics(
     });
 }
 
-export type WorkerMetrics = {
-  readonly contentType: string;
-  readonly countTakeover: () => void;
-  readonly render: () => Promise<string>;
-  /** Describes every metric of ours, for the documentation. */
-  readonly describe: () => readonly MetricDescription[];
-};
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 type WorkerMetricsOptions = {
   readonly version: string;
@@ -89,16 +83,9 @@ type WorkerMetricsOptions = {
 };
 
 /** Creates the Prometheus metrics of one speech worker. */
-export function createWorkerMetrics({ version, waitingSeconds }: WorkerMetricsOptions): WorkerMetrics {
-  const registry = new Registry();
+export function createWorkerMetrics({ version, waitingSeconds }: WorkerMetricsOptions) {
+  const { registry, ...opened } = openRegistry(version);
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: 'rtc_build_info',
-    help: 'Always 1; the label is the running version',
-    labelNames: ['version'],
-    registers,
-  }).set({ version }, 1);
   new Gauge({
     name: 'rtc_speech_waiting_seconds',
     help: 'Seconds of live speech that wait for recognition',
@@ -113,9 +100,8 @@ export function createWorkerMetrics({ version, waitingSeconds }: WorkerMetricsOp
     registers,
   });
   return {
-    contentType: registry.contentType,
+    ...opened,
     countTakeover: () => takeovers.inc(),
     render: () => registry.metrics(),
-    describe: () => registry.getMetricsAsArray().flatMap(describeMetric),
   };
 }

@@ -3,61 +3,26 @@ import { ERROR_CODES, type ErrorCode } from '../../contract/errors.ts';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
 import { LIMITED_KINDS, type LimitedKind, ROOM_LIMITS, type RoomLimit } from '../../contract/keys.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { LivekitCall } from '../platform/livekit/livekit-media-server.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import {
-  createDependencyGauges,
-  createFigureGauges,
-  createPoolGauges,
+  createFigureRefresher,
+  createRefreshers,
   type Dependencies,
   type FigureSource,
+  registerDependencies,
+  registerFigures,
 } from './gauges.ts';
 
-export type Metrics = {
-  readonly contentType: string;
-  readonly observeRequest: (response: {
-    readonly method: string;
-    readonly route: string;
-    readonly status: number;
-    readonly durationMs: number;
-    /** Problem code of the response. */
-    readonly problem?: ErrorCode | undefined;
-  }) => void;
-  readonly observeMediaCall: (call: {
-    readonly method: string;
-    readonly outcome: string;
-    readonly durationMs: number;
-  }) => void;
-  readonly observeStoreCall: (call: StoreCall) => void;
-  readonly observeEvents: (
-    events: readonly { readonly type: string; readonly isReconciled: boolean }[],
-  ) => void;
-  readonly observeAttempt: (attempt: DeliveryAttempt) => void;
-  readonly countRefusedEvent: () => void;
-  readonly countBlockedJoin: () => void;
-  readonly countUntoldEvent: (type: string) => void;
-  readonly countRejectedWebhook: (reason: string) => void;
-  readonly countTakeovers: (takeover: {
-    readonly kind: 'delivery' | 'reconciler';
-    readonly count: number;
-  }) => void;
-  readonly countLostAuditEntries: (count: number) => void;
-  readonly countUnkeptAuditEntry: () => void;
-  readonly countKeyLimitRefusal: (kind: LimitedKind | RoomLimit) => void;
-  /** `read` returns since when events of the media server have been rejected (Unix milliseconds). */
-  readonly watchRefusedEvents: (read: () => number | undefined) => void;
-  /** `read` returns since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
-  readonly watchRefusedPurge: (read: () => number | undefined) => void;
-  /** Reads by how many milliseconds the media server's clock is ahead; undefined while that is unknown. */
-  readonly watchMediaClock: (read: () => number | undefined) => void;
-  /** `read` returns the connections to the database. Not called without a pool. */
-  readonly watchPool: (read: () => PoolState) => void;
-  /** Sets the source of the counts that are read at a scrape. */
-  readonly watchFigures: (source: FigureSource) => void;
-  /** Sets the dependencies that are tried at a scrape. */
-  readonly watchDependencies: (dependencies: Dependencies) => void;
-  readonly render: () => Promise<string>;
-  /** Describes every metric of ours, for the documentation. */
-  readonly describe: () => readonly MetricDescription[];
+export type Metrics = ReturnType<typeof createMetrics>;
+
+type MeasuredRequest = {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** Problem code of the response. */
+  readonly problem?: ErrorCode | undefined;
 };
 
 export type StoreCall = {
@@ -93,7 +58,45 @@ const STORE_BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
 const ATTEMPTS = [1, 2, 3, 4];
 
 /** Creates the Prometheus metrics of one process. Names and units follow Prometheus' own guide. */
-export function createMetrics({ version, clock }: { version: string; clock: Clock }): Metrics {
+export function createMetrics({ version, clock }: { version: string; clock: Clock }) {
+  const { registry, ...opened } = openRegistry(version);
+  const instruments = createInstruments(registry);
+  const { refused, rejected } = instruments;
+  const times = createTimeGauges(registry, clock);
+  beginAtZero(instruments);
+  const losses = createLossCounters(registry);
+  const watchPool = createPoolGauges(registry);
+  const figures = registerFigures(registry);
+  const dependencies = registerDependencies(registry);
+  const refreshers: (() => Promise<void>)[] = [];
+  return {
+    ...opened,
+    ...observeWith(instruments),
+    ...times,
+    watchPool,
+    countRefusedEvent: () => refused.inc(),
+    countBlockedJoin: () => losses.blockedJoins.inc(),
+    countUntoldEvent: (event: string) => losses.untoldEvents.inc({ event }),
+    countRejectedWebhook: (reason: string) => rejected.inc({ reason }),
+    countTakeovers: ({ kind, count }: { readonly kind: 'delivery' | 'reconciler'; readonly count: number }) =>
+      losses.takeovers.inc({ kind }, count),
+    countLostAuditEntries: (count: number) => losses.auditEntries.inc(count),
+    countUnkeptAuditEntry: () => losses.unkeptEntries.inc(),
+    countKeyLimitRefusal: (kind: LimitedKind | RoomLimit) => losses.keyLimits.inc({ kind }),
+    /** Sets the source of the counts that are read at a scrape. */
+    watchFigures: (source: FigureSource) => void refreshers.push(createFigureRefresher(figures, source)),
+    /** Sets the dependencies that are tried at a scrape. */
+    watchDependencies: (wanted: Dependencies) =>
+      void refreshers.push(...createRefreshers(dependencies, wanted)),
+    render: async () => {
+      await Promise.all(refreshers.map((refresh) => refresh()));
+      return await registry.metrics();
+    },
+  };
+}
+
+/** Returns a registry with the metrics of every process. */
+export function openRegistry(version: string) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({
@@ -102,33 +105,10 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     labelNames: ['version'],
     registers: [registry],
   }).set({ version }, 1);
-  const instruments = createInstruments(registry);
-  const { refused, rejected } = instruments;
-  const times = { ...createTimeGauges(registry, clock), ...createMediaClockGauge(registry) };
-  beginAtZero(instruments);
-  const losses = createLossCounters(registry);
-  const pool = createPoolGauges(registry);
-  const figures = createFigureGauges(registry);
-  const dependencies = createDependencyGauges(registry);
   return {
+    registry,
     contentType: registry.contentType,
-    ...observeWith(instruments),
-    countRefusedEvent: () => refused.inc(),
-    countBlockedJoin: () => losses.blockedJoins.inc(),
-    countUntoldEvent: (event) => losses.untoldEvents.inc({ event }),
-    countRejectedWebhook: (reason) => rejected.inc({ reason }),
-    countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
-    countLostAuditEntries: (count) => losses.auditEntries.inc(count),
-    countUnkeptAuditEntry: () => losses.unkeptEntries.inc(),
-    countKeyLimitRefusal: (kind) => losses.keyLimits.inc({ kind }),
-    watchPool: pool.watch,
-    ...times,
-    watchFigures: figures.watch,
-    watchDependencies: dependencies.watch,
-    render: async () => {
-      await Promise.all([figures.refresh(), dependencies.refresh()]);
-      return await registry.metrics();
-    },
+    /** Describes every metric of ours, for the documentation. */
     describe: () => registry.getMetricsAsArray().flatMap(describeMetric),
   };
 }
@@ -198,92 +178,102 @@ function createInstruments(registry: Registry) {
 
 type Instruments = ReturnType<typeof createInstruments>;
 
-type Observers = Pick<
-  Metrics,
-  'observeRequest' | 'observeMediaCall' | 'observeStoreCall' | 'observeEvents' | 'observeAttempt'
->;
-
-function observeWith(instruments: Instruments): Observers {
+function observeWith(instruments: Instruments) {
   const { requests, problems, mediaCalls, storeCalls, events, attempts, waits } = instruments;
   return {
-    observeRequest: ({ method, route, status, durationMs, problem }) => {
+    observeRequest: ({ method, route, status, durationMs, problem }: MeasuredRequest) => {
       requests.observe({ method, route, status }, durationMs / 1000);
       if (problem !== undefined) problems.inc({ code: problem });
     },
-    observeMediaCall: ({ method, outcome, durationMs }) =>
+    observeMediaCall: ({ method, outcome, durationMs }: LivekitCall) =>
       mediaCalls.observe({ method, outcome }, durationMs / 1000),
-    observeStoreCall: ({ store, method, isSuccess, durationMs }) =>
+    observeStoreCall: ({ store, method, isSuccess, durationMs }: StoreCall) =>
       storeCalls.observe({ store, method, outcome: isSuccess ? 'ok' : 'error' }, durationMs / 1000),
-    observeEvents: (stored) => {
+    observeEvents: (stored: readonly { readonly type: string; readonly isReconciled: boolean }[]) => {
       for (const { type, isReconciled } of stored) {
         events.inc({ event: type, source: isReconciled ? 'reconciliation' : 'notification' });
       }
     },
-    observeAttempt: ({ outcome, attempt, durationMs, waitedMs }) => {
+    observeAttempt: ({ outcome, attempt, durationMs, waitedMs }: DeliveryAttempt) => {
       attempts.observe({ outcome, attempt }, durationMs / 1000);
       if (waitedMs !== undefined) waits.observe(Math.max(0, waitedMs) / 1000);
     },
   };
 }
 
-function createMediaClockGauge(registry: Registry): Pick<Metrics, 'watchMediaClock'> {
-  let mediaClockDifference = (): number | undefined => undefined;
+type ReadGauge<T> = {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: string[];
+  readonly show: (gauge: Gauge, value: T | undefined) => void;
+};
+
+/** Creates a gauge of what a scrape reads. Returns what sets where from: before that the value is undefined. */
+function createReadGauge<T>(registry: Registry, { show, ...options }: ReadGauge<T>) {
+  let read = (): T | undefined => undefined;
   new Gauge({
-    name: 'rtc_media_server_clock_difference_seconds',
-    help: "Seconds by which the media server's clock is ahead of the service's, negative when it is behind; 0 within a second; absent while it does not respond",
+    ...options,
     registers: [registry],
     collect() {
-      const differenceMs = mediaClockDifference();
-      if (differenceMs === undefined) this.remove({});
-      else this.set(differenceMs / 1000);
+      show(this, read());
     },
   });
-  return {
-    watchMediaClock: (read) => {
-      mediaClockDifference = read;
-    },
+  return (from: () => T | undefined): void => {
+    read = from;
   };
 }
 
+/** Unix milliseconds; 0 if undefined. */
+function showSince(gauge: Gauge, since = 0): void {
+  gauge.set(since / 1000);
+}
+
 /** Instants that a scrape reads. */
-function createTimeGauges(
-  registry: Registry,
-  clock: Clock,
-): Pick<Metrics, 'watchRefusedEvents' | 'watchRefusedPurge'> {
-  const registers = [registry];
-  let refusedSince = (): number | undefined => undefined;
-  new Gauge({
+function createTimeGauges(registry: Registry, clock: Clock) {
+  const watchRefusedEvents = createReadGauge<number>(registry, {
     name: 'rtc_media_events_refused_since_seconds',
     help: 'Unix time of the first refused event that no comparison has replaced yet; 0 if there is none',
-    registers,
-    collect() {
-      this.set((refusedSince() ?? 0) / 1000);
-    },
+    show: showSince,
   });
-  let purgeRefusedSince = (): number | undefined => undefined;
-  new Gauge({
+  const watchRefusedPurge = createReadGauge<number>(registry, {
     name: 'rtc_purge_refused_since_seconds',
     help: 'Unix time since which nothing is deleted whose retention has ended, because the clock may be wrong; else 0',
-    registers,
-    collect() {
-      this.set((purgeRefusedSince() ?? 0) / 1000);
-    },
+    show: showSince,
   });
-  new Gauge({
+  createReadGauge(registry, {
     name: 'rtc_time_seconds',
     help: "Unix time of this instance's clock at the scrape; Prometheus' timestamp() of it is the time by its own",
-    registers,
-    collect() {
-      this.set(clock.now() / 1000);
+    show: (gauge) => gauge.set(clock.now() / 1000),
+  });
+  /** Milliseconds; undefined while it is unknown. */
+  const watchMediaClock = createReadGauge<number>(registry, {
+    name: 'rtc_media_server_clock_difference_seconds',
+    help: "Seconds by which the media server's clock is ahead of the service's, negative when it is behind; 0 within a second; absent while it does not respond",
+    show: (gauge, ms) => (ms === undefined ? gauge.remove({}) : gauge.set(ms / 1000)),
+  });
+  return { watchRefusedEvents, watchRefusedPurge, watchMediaClock };
+}
+
+/** Creates the gauges of a connection pool. They have no series until a pool is watched, because SQLite has none. */
+function createPoolGauges(registry: Registry) {
+  const watchConnections = createReadGauge<PoolState>(registry, {
+    name: 'rtc_database_pool_connections',
+    help: 'Connections of this instance to PostgreSQL by state (used, idle); absent on SQLite',
+    labelNames: ['state'],
+    show: (gauge, pool) => {
+      if (pool === undefined) return;
+      gauge.set({ state: 'used' }, pool.used);
+      gauge.set({ state: 'idle' }, pool.idle);
     },
   });
-  return {
-    watchRefusedEvents: (read) => {
-      refusedSince = read;
-    },
-    watchRefusedPurge: (read) => {
-      purgeRefusedSince = read;
-    },
+  const watchWaiting = createReadGauge<PoolState>(registry, {
+    name: 'rtc_database_pool_waiting',
+    help: 'Database calls of this instance that wait for a connection to PostgreSQL; 0 on SQLite',
+    show: (gauge, pool) => gauge.set(pool?.waiting ?? 0),
+  });
+  return (read: () => PoolState): void => {
+    watchConnections(read);
+    watchWaiting(read);
   };
 }
 

@@ -1,7 +1,11 @@
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDependencyGauges, type Dependencies } from '../../../src/server/metrics/gauges.ts';
+import {
+  createRefreshers,
+  type Dependencies,
+  registerDependencies,
+} from '../../../src/server/metrics/gauges.ts';
 import type { WorkerCount } from '../../../src/server/platform/livekit/count-media-workers.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mountMemory } from '../../support/mount-memory.ts';
@@ -14,8 +18,7 @@ const MAX_AGE_MS = 5_000;
 function watch(dependencies: Partial<Dependencies>) {
   const registry = new Registry();
   const clock = new ManualClock(61_000);
-  const gauges = createDependencyGauges(registry);
-  gauges.watch({
+  const refreshers = createRefreshers(registerDependencies(registry), {
     clock,
     mediaServer: { listRooms: async () => [] },
     mediaWorkers: { count: async () => ({ recorders: 1, ingress: 0 }) },
@@ -25,7 +28,7 @@ function watch(dependencies: Partial<Dependencies>) {
   });
   return async () => {
     clock.advance(MAX_AGE_MS);
-    await gauges.refresh();
+    await Promise.all(refreshers.map((refresh) => refresh()));
     return (await registry.metrics()).split('\n');
   };
 }

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { Figures } from '../../../src/server/metrics/figures.sql.ts';
-import { createFigureGauges } from '../../../src/server/metrics/gauges.ts';
+import { createFigureRefresher, registerFigures } from '../../../src/server/metrics/gauges.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const FIGURES: Figures = {
@@ -17,7 +17,6 @@ const FIGURES: Figures = {
 test('the gauges are those of the database, read every 5 seconds, and absent while it does not respond', async () => {
   const registry = new Registry();
   const clock = new ManualClock(61_000);
-  const gauges = createFigureGauges(registry);
   let reads = 0;
   let read: () => Promise<Figures> = () => Promise.resolve(FIGURES);
   const store = {
@@ -26,9 +25,9 @@ test('the gauges are those of the database, read every 5 seconds, and absent whi
       return read();
     },
   };
-  gauges.watch({ figures: store, clock });
-  await gauges.refresh();
-  await gauges.refresh();
+  const refresh = createFigureRefresher(registerFigures(registry), { figures: store, clock });
+  await refresh();
+  await refresh();
   expect(reads).toBe(1);
   const text = await registry.metrics();
   for (const line of [
@@ -48,13 +47,13 @@ test('the gauges are those of the database, read every 5 seconds, and absent whi
 
   read = () => Promise.reject(new Error('the database is unavailable'));
   clock.advance(5_000);
-  await gauges.refresh();
+  await refresh();
   const away = await registry.metrics();
   expect(away).toContain('rtc_database_up 0');
   expect(away).not.toMatch(/^rtc_(recordings|rooms|webhook_deliveries_pending)\b/m);
 
   read = () => Promise.resolve({ ...FIGURES, oldestPendingDeliveryAt: null, recordings: [] });
-  await gauges.refresh();
+  await refresh();
   const back = await registry.metrics();
   expect(back).toContain('rtc_webhook_oldest_pending_delivery_age_seconds 0');
   expect(back).not.toContain('status="stopped"');
