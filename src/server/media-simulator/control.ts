@@ -45,17 +45,17 @@ export type EmbeddedControl = {
 
 type SimulatedParticipant = {
   readonly identity: string;
-  readonly name?: string;
-  readonly metadata?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly kind?: keyof typeof ParticipantInfo_Kind;
-  readonly canPublish?: boolean;
-  readonly canSubscribe?: boolean;
-  readonly canPublishData?: boolean;
-  readonly hidden?: boolean;
-  readonly agent?: boolean;
+  readonly name?: string | undefined;
+  readonly metadata?: string | undefined;
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+  readonly kind?: keyof typeof ParticipantInfo_Kind | undefined;
+  readonly canPublish?: boolean | undefined;
+  readonly canSubscribe?: boolean | undefined;
+  readonly canPublishData?: boolean | undefined;
+  readonly hidden?: boolean | undefined;
+  readonly agent?: boolean | undefined;
   /** Settings of the room if this join opens it. */
-  readonly roomConfig?: RoomConfig;
+  readonly roomConfig?: RoomConfig | undefined;
 };
 
 type SimulatedTrack = {
@@ -76,17 +76,10 @@ export function createControl(context: SimulatorContext, parts: ControlParts): E
   const { rooms, recorders, streams } = parts;
   return {
     join: (room, participant) => {
-      const { identity, name, metadata, attributes, kind, roomConfig } = participant;
-      const joined = rooms.join(room, {
-        identity,
-        permission: toPermission(participant),
-        ...(name !== undefined && { name }),
-        ...(metadata !== undefined && { metadata }),
-        ...(attributes !== undefined && { attributes }),
-        ...(kind !== undefined && { kind: ParticipantInfo_Kind[kind] }),
-        ...(roomConfig !== undefined && { roomConfig }),
-      });
-      return new ParticipantInfo(joined);
+      const kind = participant.kind && ParticipantInfo_Kind[participant.kind];
+      return new ParticipantInfo(
+        rooms.join(room, { ...participant, kind, permission: toPermission(participant) }),
+      );
     },
     leave: (room, identity) => rooms.leave(room, identity, DisconnectReason.CLIENT_INITIATED),
     publish: (room, identity, track = {}) => rooms.publish(room, identity, toTrack(track, context)),
@@ -153,14 +146,8 @@ export function controlResponse(control: EmbeddedControl, request: ControlReques
 function join(control: EmbeddedControl, room: string, access: Access): ControlResponse {
   const { identity, name, metadata, attributes, video, roomConfig } = access;
   if (identity === '') return errorResponse(400, 'the token names no identity');
-  const granted = {
-    ...(video.canPublish !== undefined && { canPublish: video.canPublish }),
-    ...(video.canSubscribe !== undefined && { canSubscribe: video.canSubscribe }),
-    ...(video.canPublishData !== undefined && { canPublishData: video.canPublishData }),
-    ...(video.hidden !== undefined && { hidden: video.hidden }),
-    ...(video.agent !== undefined && { agent: video.agent }),
-    ...(roomConfig !== undefined && { roomConfig }),
-  };
+  const { canPublish, canSubscribe, canPublishData, hidden, agent } = video;
+  const granted = { canPublish, canSubscribe, canPublishData, hidden, agent, roomConfig };
   try {
     return okResponse(record(control.join(room, { identity, name, metadata, attributes, ...granted })));
   } catch (error) {

@@ -20,9 +20,9 @@ import {
 import { createControl, type EmbeddedControl } from './control.ts';
 import { createHttpApi } from './http-api.ts';
 import { fileOutput, UnsupportedOutputError } from './recorder-outputs.ts';
-import { createRecorders, isOver, type Recorders } from './recorders.ts';
+import { isOver, Recorders } from './recorders.ts';
 import { agentDispatchService, roomService } from './room-service.ts';
-import { createRooms, type Rooms } from './rooms.ts';
+import { Rooms } from './rooms.ts';
 import {
   type EmbeddedMediaSettings,
   type Faults,
@@ -32,14 +32,7 @@ import {
   type SimulatorContext,
 } from './settings.ts';
 import { createStreams, type Streams } from './streams.ts';
-import {
-  ensureGrant,
-  psrpcError,
-  TwirpError,
-  type TwirpService,
-  twirpMethod,
-  unimplemented,
-} from './twirp.ts';
+import { ensureGrant, psrpcError, TwirpError, type TwirpService, twirpMethod } from './twirp.ts';
 import { createEventStream, createWebhooks } from './webhooks.ts';
 
 export type EmbeddedMediaServer = {
@@ -99,8 +92,8 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
   const webhooks = createWebhooks(context, { ...keys, urls: settings.webhookUrls ?? [] });
   // Webhooks subscribe before the recorders, which react to events by emitting further ones.
   events.subscribe(webhooks.notify);
-  const rooms = createRooms(context, events);
-  const recorders = createRecorders(context, { rooms, events, recordingDir: settings.recordingDir });
+  const rooms = new Rooms(context, events);
+  const recorders = new Recorders(context, { rooms, events, recordingDir: settings.recordingDir });
   const streams = createStreams(context, rooms, events);
   const setFaults = (changed: Partial<Faults>) => {
     faults = { ...faults, ...changed };
@@ -121,10 +114,9 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
   return { ...createHttpApi(context, { keys, services, control }), control };
 }
 
-/** Implements livekit.Egress for room composites with a file, or with streams and HLS; other kinds are unimplemented. */
+/** Implements livekit.Egress for room composites with a file, or with streams and HLS; there are no other kinds. */
 function egressService(context: SimulatorContext, rooms: Rooms, recorders: Recorders): TwirpService {
   return {
-    ...MISSING,
     StartRoomCompositeEgress: twirpMethod(RoomCompositeEgressRequest, async (request, access) => {
       ensureGrant(access, 'roomRecord');
       if (rooms.find(request.roomName) === undefined) {
@@ -158,17 +150,6 @@ function egressService(context: SimulatorContext, rooms: Rooms, recorders: Recor
     }),
   };
 }
-
-const MISSING: TwirpService = Object.fromEntries(
-  [
-    'StartEgress',
-    'StartWebEgress',
-    'StartParticipantEgress',
-    'StartTrackCompositeEgress',
-    'StartTrackEgress',
-    'UpdateLayout',
-  ].map((method) => [method, unimplemented(method)]),
-);
 
 /** Finds a recorder. Without Redis a start fails as if there were no recorder; only the other calls mention Redis. */
 async function findRecorder({ clock, closing, timings, faults }: SimulatorContext): Promise<void> {
@@ -250,7 +231,6 @@ function ingressService(context: SimulatorContext, streams: Streams, urls: Ingre
       streams.remove(ingressId);
       return info;
     }),
-    UpdateIngress: unimplemented('UpdateIngress'),
   };
 }
 

@@ -132,27 +132,17 @@ type Exchange = { readonly request: IncomingMessage; readonly response: ServerRe
 
 /** Applies the simulated fault of the API to Twirp calls; /embedded and the other paths keep working. */
 function withApiFault(
-  { clock, closing, faults, timings }: SimulatorContext,
+  { faults }: SimulatorContext,
   { request, response }: Exchange,
   work: () => Promise<Response>,
 ): void {
-  const send = async ({ status, type, body }: Response) => {
-    if (!response.destroyed) response.writeHead(status, { 'content-type': type }).end(body);
-  };
-  const fault = request.url?.startsWith('/twirp/') ? faults().api : 'responding';
-  if (fault === 'hanging') return;
-  if (fault === 'closing') {
+  if (faults().api === 'closing' && request.url?.startsWith('/twirp/')) {
     request.socket.destroy();
     return;
   }
-  if (fault === 'garbage') {
-    request.resume();
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>It works</title>');
-    return;
-  }
-  const late = fault === 'slow' ? clock.sleep(timings.slowResponseMs, closing) : Promise.resolve();
-  late
-    .then(work)
-    .then(send)
+  work()
+    .then(({ status, type, body }) => {
+      if (!response.destroyed) response.writeHead(status, { 'content-type': type }).end(body);
+    })
     .catch(() => response.destroy());
 }

@@ -41,23 +41,6 @@ import type { EventStream, MediaEvent } from './webhooks.ts';
  *   FAILED    Recording or storing failed.
  * STARTING emits egress_started, ACTIVE and ENDING emit egress_updated, the last three emit egress_ended.
  */
-export type Recorders = {
-  readonly start: (request: RoomCompositeEgressRequest) => EgressInfo;
-  readonly find: (egressId: string) => Run | undefined;
-  readonly list: () => readonly EgressInfo[];
-  /** Requires a run whose recorder is alive. */
-  readonly stop: (run: Run) => void;
-  /** Adds and removes URLs of a broadcast. Throws UnsupportedOutputError for a run without any. */
-  readonly update: (run: Run, change: UpdateStreamRequest) => void;
-  /** The receivers at this host close the stream. */
-  readonly failStream: (egressId: string, host: string) => void;
-  /** The receivers at this host close the stream, and the recorder connects again. */
-  readonly reconnectStream: (egressId: string, host: string, outcome: 'connected' | 'stuck') => void;
-  /** Ends the recorder's process. The server removes its participant later, and the egress keeps its state forever. */
-  readonly kill: (egressId: string) => void;
-  /** Ends only the recorder's browser. Its participant leaves the room, and the egress continues until it is stopped. */
-  readonly closeBrowser: (egressId: string) => void;
-};
 
 type Run = {
   readonly info: EgressInfo;
@@ -83,13 +66,7 @@ type RecorderParts = {
   readonly recordingDir: string | undefined;
 };
 
-export function createRecorders(context: SimulatorContext, parts: RecorderParts): Recorders {
-  const recorders = new EmbeddedRecorders(context, parts);
-  parts.events.subscribe((event) => recorders.follow(event));
-  return recorders;
-}
-
-class EmbeddedRecorders implements Recorders {
+export class Recorders {
   readonly #context: SimulatorContext;
   readonly #parts: RecorderParts;
   readonly #runs = new Map<string, Run>();
@@ -99,6 +76,7 @@ class EmbeddedRecorders implements Recorders {
   constructor(context: SimulatorContext, parts: RecorderParts) {
     this.#context = context;
     this.#parts = parts;
+    parts.events.subscribe((event) => this.#follow(event));
   }
 
   start(request: RoomCompositeEgressRequest): EgressInfo {
@@ -126,10 +104,12 @@ class EmbeddedRecorders implements Recorders {
     return [...this.#runs.values()].map(({ info }) => info);
   }
 
+  /** Requires a run whose recorder is alive. */
   stop(run: Run): void {
     if (run.info.status !== EgressStatus.EGRESS_ENDING) this.#finish(run, 'StopEgress API');
   }
 
+  /** Adds and removes URLs of a broadcast. Throws UnsupportedOutputError for a run without any. */
   update(run: Run, { addOutputUrls, removeOutputUrls }: UpdateStreamRequest): void {
     const { streamResults } = run.info;
     if (streamResults.length === 0)
@@ -188,10 +168,12 @@ class EmbeddedRecorders implements Recorders {
     Object.assign(stream, { ...end, endedAt: nanoseconds(this.#context.clock.now()) });
   }
 
+  /** Ends the recorder's process. The server removes its participant later, and the egress keeps its state forever. */
   kill(egressId: string): void {
     this.#kill(this.#get(egressId));
   }
 
+  /** Ends only the recorder's browser. Its participant leaves the room, and the egress continues until it is stopped. */
   closeBrowser(egressId: string): void {
     const run = this.#get(egressId);
     run.hasBrowser = false;
@@ -199,7 +181,7 @@ class EmbeddedRecorders implements Recorders {
   }
 
   /** Follows the tracks and participants of the rooms. */
-  follow(event: MediaEvent): void {
+  #follow(event: MediaEvent): void {
     if (event.event === 'track_published') {
       for (const run of this.#waiting) {
         if (run.info.roomName === event.room.name) this.#activateLater(run, this.#context.timings.activeMs);

@@ -29,7 +29,6 @@ import {
   TwirpError,
   type TwirpService,
   twirpMethod,
-  unimplemented,
 } from './twirp.ts';
 
 const MAX_NAME_BYTES = 256;
@@ -41,7 +40,6 @@ export function roomService(context: SimulatorContext, rooms: Rooms): TwirpServi
     ...roomMethods(rooms),
     ...participantMethods(context, rooms),
     ...dataMethods(context, rooms),
-    ...MISSING,
   };
 }
 
@@ -132,13 +130,6 @@ function dataMethods(context: SimulatorContext, rooms: Rooms): TwirpService {
   };
 }
 
-const MISSING: TwirpService = Object.fromEntries(
-  ['UpdateSubscriptions', 'ForwardParticipant', 'MoveParticipant', 'PerformRpc'].map((method) => [
-    method,
-    unimplemented(method),
-  ]),
-);
-
 /** LiveKit responds with 200 and no track when the track is unknown. */
 function setMuted(
   participant: ParticipantInfo,
@@ -198,8 +189,6 @@ function limitFailure(text: string, limit: number): TwirpError {
 /** Implements the reading part of livekit.AgentDispatchService; no agent is ever dispatched here. */
 export function agentDispatchService(context: SimulatorContext, rooms: Rooms): TwirpService {
   return {
-    CreateDispatch: unimplemented('CreateDispatch'),
-    DeleteDispatch: unimplemented('DeleteDispatch'),
     ListDispatch: twirpMethod(ListAgentDispatchRequest, async ({ room }, access) => {
       ensureRoomAdmin(access, room);
       if (rooms.find(room) === undefined) {

@@ -21,31 +21,13 @@ import type { EventStream } from './webhooks.ts';
  *   left       Closes departureTimeout seconds after the last participant left.
  *   closed     Removes everyone (participant_left), then emits room_finished. A room of the same name is a new one.
  */
-export type Rooms = {
-  /** Creates a room, or returns the existing one unchanged. */
-  readonly open: (settings: RoomSettings) => Room;
-  readonly find: (name: string) => LiveRoom | undefined;
-  readonly list: () => readonly Room[];
-  /** Joins a participant, and creates the room if needed. Another participant of the same identity is removed. */
-  readonly join: (name: string, joiner: Joiner) => ParticipantInfo;
-  /** Returns false when there was no such participant. */
-  readonly leave: (name: string, identity: string, reason: DisconnectReason) => boolean;
-  readonly publish: (name: string, identity: string, track: TrackInfo) => TrackInfo;
-  readonly unpublish: (name: string, identity: string, trackSid: string) => boolean;
-  readonly setMetadata: (name: string, metadata: string) => Room;
-  readonly close: (name: string, reason: DisconnectReason) => void;
-};
 
 /** LiveKit rejects such a join while it sets up the connection. */
 export class RoomFullError extends Error {
   override readonly name = 'RoomFullError';
 }
 
-export function createRooms(context: SimulatorContext, events: EventStream): Rooms {
-  return new EmbeddedRooms(context, events);
-}
-
-class EmbeddedRooms implements Rooms {
+export class Rooms {
   readonly #context: SimulatorContext;
   readonly #events: EventStream;
   readonly #live = new Map<string, LiveRoom>();
@@ -55,6 +37,7 @@ class EmbeddedRooms implements Rooms {
     this.#events = events;
   }
 
+  /** Creates a room, or returns the existing one unchanged. */
   open(settings: RoomSettings): Room {
     const name = settings.name ?? '';
     const existing = this.#live.get(name);
@@ -75,6 +58,7 @@ class EmbeddedRooms implements Rooms {
     return [...this.#live.values()].map(({ info }) => info);
   }
 
+  /** Joins a participant, and creates the room if needed. Another participant of the same identity is removed. */
   join(name: string, joiner: Joiner): ParticipantInfo {
     this.open({ ...joiner.roomConfig, name });
     const room = liveRoom(this.#live, name);
@@ -94,6 +78,7 @@ class EmbeddedRooms implements Rooms {
     return participant;
   }
 
+  /** Returns false when there was no such participant. */
   leave(name: string, identity: string, reason: DisconnectReason): boolean {
     const room = this.#live.get(name);
     const participant = room?.participants.get(identity);
@@ -183,13 +168,13 @@ type RoomSettings = Partial<
 
 type Joiner = {
   readonly identity: string;
-  readonly name?: string;
-  readonly metadata?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly kind?: ParticipantInfo_Kind;
+  readonly name?: string | undefined;
+  readonly metadata?: string | undefined;
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+  readonly kind?: ParticipantInfo_Kind | undefined;
   readonly permission: ParticipantPermission;
   /** Settings of the room if this join opens it. */
-  readonly roomConfig?: RoomConfig;
+  readonly roomConfig?: RoomConfig | undefined;
 };
 
 type LiveRoom = {

@@ -66,8 +66,6 @@ type Timings = {
   readonly dyingMs: number;
   /** From the death of a recorder until the server removes it from the room. */
   readonly recorderGoneMs: number;
-  /** Delay of every response while the API is slow. */
-  readonly slowResponseMs: number;
 };
 
 export const MEASURED_TIMINGS: Timings = {
@@ -81,7 +79,6 @@ export const MEASURED_TIMINGS: Timings = {
   noResponseMs: 3_000,
   dyingMs: 1_000,
   recorderGoneMs: 22_000,
-  slowResponseMs: 5_000,
 };
 
 /** Faults that tests can inject. */
@@ -95,8 +92,8 @@ export type Faults = {
   readonly recorder: 'present' | 'absent' | 'slow' | 'failing' | 'dying';
   /** Hosts of URLs of broadcasts that accept no stream. */
   readonly refusedHosts: readonly string[];
-  /** slow: late responses. hanging: no response. garbage: 200 with HTML. closing: closes the connection instead. */
-  readonly api: 'responding' | 'slow' | 'hanging' | 'garbage' | 'closing';
+  /** closing: closes the connection instead of a response. */
+  readonly api: 'responding' | 'closing';
 };
 
 export const NO_FAULTS: Faults = {

@@ -13,18 +13,10 @@ import type { Rooms } from './rooms.ts';
 import type { SimulatorContext } from './settings.ts';
 import type { EventStream } from './webhooks.ts';
 
-/** The ingresses and their simulated streams. */
-export type Streams = {
-  readonly add: (info: IngressInfo) => void;
-  readonly find: (ingressId: string) => IngressInfo | undefined;
-  readonly list: () => readonly IngressInfo[];
-  readonly remove: (ingressId: string) => void;
-  /** Simulates a broadcaster that connects: joins, and publishes audio and video. */
-  readonly begin: (ingressId: string) => void;
-  readonly end: (ingressId: string) => void;
-};
+export type Streams = ReturnType<typeof createStreams>;
 
-export function createStreams(context: SimulatorContext, rooms: Rooms, events: EventStream): Streams {
+/** The ingresses and their simulated streams. */
+export function createStreams(context: SimulatorContext, rooms: Rooms, events: EventStream) {
   const ingresses = new Map<string, IngressInfo>();
   const nowNs = () => BigInt(context.clock.now()) * 1_000_000n;
 
@@ -43,17 +35,18 @@ export function createStreams(context: SimulatorContext, rooms: Rooms, events: E
   };
 
   return {
-    add: (info) => {
+    add: (info: IngressInfo): void => {
       ingresses.set(info.ingressId, info);
     },
-    find: (ingressId) => ingresses.get(ingressId),
+    find: (ingressId: string) => ingresses.get(ingressId),
     list: () => [...ingresses.values()],
-    remove: (ingressId) => {
+    remove: (ingressId: string): void => {
       const info = existing(ingressId);
       if (isPublishing(info)) end(info);
       ingresses.delete(ingressId);
     },
-    begin: (ingressId) => {
+    /** Simulates a broadcaster that connects: joins, and publishes audio and video. */
+    begin: (ingressId: string): void => {
       const info = existing(ingressId);
       const { roomName, participantIdentity: identity, participantName: name } = info;
       rooms.join(roomName, {
@@ -70,7 +63,7 @@ export function createStreams(context: SimulatorContext, rooms: Rooms, events: E
       events.emit({ event: 'ingress_started', ingressInfo: info });
       for (const track of streamTracks(context)) rooms.publish(roomName, identity, track);
     },
-    end: (ingressId) => end(existing(ingressId)),
+    end: (ingressId: string) => end(existing(ingressId)),
   };
 }
 

@@ -13,13 +13,6 @@ type TwirpMethod = (body: Buffer, format: TwirpFormat, access: Access) => Promis
 
 export type TwirpService = Readonly<Record<string, TwirpMethod>>;
 
-/** Creates a method that needs media, or that no user of the simulator calls. */
-export function unimplemented(method: string): TwirpMethod {
-  return async () => {
-    throw new TwirpError('unimplemented', `the embedded media server carries no media and has no ${method}`);
-  };
-}
-
 type Handler<Request, Response> = (request: Request, access: Access) => Response | Promise<Response>;
 
 export function twirpMethod<Request extends Message<Request>, Response extends Message<Response>>(
@@ -101,7 +94,6 @@ export type Access = {
   readonly name: string;
   readonly metadata: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly kind: string;
   readonly video: Readonly<VideoGrant>;
   readonly roomConfig?: RoomConfig | undefined;
 };
@@ -119,7 +111,6 @@ export const ANONYMOUS: Access = {
   name: '',
   metadata: '',
   attributes: {},
-  kind: '',
   video: {},
 };
 
@@ -169,7 +160,6 @@ type Claims = {
   readonly name?: string;
   readonly metadata?: string;
   readonly attributes?: Record<string, string>;
-  readonly kind?: string;
   readonly video?: VideoGrant;
   readonly roomConfig?: RoomConfig;
 };
@@ -205,7 +195,6 @@ function toAccess(claims: Claims): Access {
     name: claims.name ?? '',
     metadata: claims.metadata ?? '',
     attributes: claims.attributes ?? {},
-    kind: claims.kind ?? '',
     video: claims.video ?? {},
     roomConfig: claims.roomConfig,
   };
