@@ -15,40 +15,46 @@ type StartPurgesDeps = Omit<LibraryDeps, 'store'> &
 
 /** Starts to delete records whose retention has ended. */
 export function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<typeof startPurge> {
-  const { values, livekit, databaseUrl } = config;
-  const { store, clock } = deps;
-  const beforeDays = (days: number): number => clock.now() - days * DAY_MS;
-  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION, USAGE_RETENTION } = values;
-  const purgesOfRecordings = (days: number): Readonly<Record<string, Purge>> => ({
-    recordings: (limit, signal) => purgeRecordings(deps, { before: beforeDays(days), limit, signal }),
-  });
-  const purgesOfTranscriptions = (days: number): Readonly<Record<string, Purge>> => ({
-    transcriptions: (limit, signal) =>
-      purgeTranscriptions(store, { before: beforeDays(days), limit, signal }),
-  });
   const purge = startPurge({
     ...deps,
-    isOtherMachineAsked: [livekit.url, databaseUrl].some(isOnOtherMachine),
-    retention: {
-      eventsMs: values.EVENT_RETENTION * DAY_MS,
-      deliveriesMs: values.DELIVERY_RETENTION * DAY_MS,
-      sessionsMs: values.SESSION_RETENTION * DAY_MS,
-    },
-    purgeOthers: {
-      idempotentRequests: (limit) => store.idempotency.purge(clock.now(), limit),
-      auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
-      failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
-      turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
-      blocks: (limit) => store.blocks.purge(clock.now() - ENDED_KEPT_MS, limit),
-      rooms: (limit) => store.rooms.purge(clock.now() - ENDED_KEPT_MS, limit),
-      plans: (limit) => store.plans.purge(clock.now() - ENDED_KEPT_MS, limit),
-      entryDecisions: (limit) => store.entryDecisions.purge(clock.now(), limit),
-      keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
-      usage: (limit) => store.usage.purge(beforeDays(USAGE_RETENTION), limit),
-      ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),
-      ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),
-    },
+    isOtherMachineAsked: [config.livekit.url, config.databaseUrl].some(isOnOtherMachine),
+    listPurges: (now) => listPurges(config.values, deps, now),
   });
   deps.metrics?.watchRefusedPurge(() => purge.refusal()?.since);
   return purge;
+}
+
+function listPurges(
+  values: Config['values'],
+  deps: StartPurgesDeps,
+  now: number,
+): Readonly<Record<string, Purge>> {
+  const { store } = deps;
+  const beforeDays = (days: number): number => now - days * DAY_MS;
+  const endedBefore = now - ENDED_KEPT_MS;
+  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION } = values;
+  const purgesOfRecordings = (before: number): Readonly<Record<string, Purge>> => ({
+    recordings: (limit, signal) => purgeRecordings(deps, { before, limit, signal }),
+  });
+  const purgesOfTranscriptions = (before: number): Readonly<Record<string, Purge>> => ({
+    transcriptions: (limit, signal) => purgeTranscriptions(store, { before, limit, signal }),
+  });
+  return {
+    deliveries: (limit) => store.deliveries.purge(beforeDays(values.DELIVERY_RETENTION), limit),
+    events: (limit) => store.events.purge(beforeDays(values.EVENT_RETENTION), limit),
+    tracks: (limit) => store.presence.purgeTracks(beforeDays(values.EVENT_RETENTION), limit),
+    sessions: (limit) => store.presence.purge(beforeDays(values.SESSION_RETENTION), limit),
+    idempotentRequests: (limit) => store.idempotency.purge(now, limit),
+    auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
+    failedReads: (limit) => store.audit.purgeExpired(now, limit),
+    turnSounds: (limit) => purgeSounds(store, { now, limit }),
+    blocks: (limit) => store.blocks.purge(endedBefore, limit),
+    rooms: (limit) => store.rooms.purge(endedBefore, limit),
+    plans: (limit) => store.plans.purge(endedBefore, limit),
+    entryDecisions: (limit) => store.entryDecisions.purge(now, limit),
+    keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
+    usage: (limit) => store.usage.purge(beforeDays(values.USAGE_RETENTION), limit),
+    ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(beforeDays(TRANSCRIPT_RETENTION))),
+    ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(beforeDays(RECORDING_RETENTION))),
+  };
 }

@@ -2,7 +2,6 @@ import type { PurgeRefusalReason } from '../../contract/self-check.ts';
 import { CLOCKS_APART_MS, type Clock, readDatabaseTime, type StoreClock } from '../platform/clock.ts';
 import { type Loop, startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
-import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { EventStores, PurgeTimes } from './store.ts';
 
 const INTERVAL_MS = 600_000;
@@ -11,7 +10,7 @@ const BATCH = 500;
 const PAUSE_MS = 50;
 
 export type PurgeDeps = {
-  readonly store: UnitOfWork<EventStores> & {
+  readonly store: Pick<EventStores, 'events'> & {
     readonly clock: Pick<StoreClock, 'now' | 'databaseNow'>;
   };
   /** The clock of this machine. */
@@ -21,14 +20,8 @@ export type PurgeDeps = {
   /** Whether the database or the media server is on another machine, whose clock is set apart from ours. */
   readonly isOtherMachineAsked: boolean;
   readonly log: Log;
-  /** How long ended records are kept. */
-  readonly retention: {
-    readonly eventsMs: number;
-    readonly deliveriesMs: number;
-    readonly sessionsMs: number;
-  };
-  /** Purges of other capabilities. The log names them by their keys. */
-  readonly purgeOthers?: Readonly<Record<string, Purge>>;
+  /** Returns the purges of one round, in their order. The log names them by their keys. */
+  readonly listPurges: (now: number) => Readonly<Record<string, Purge>>;
 };
 
 /** See MediaClock. */
@@ -146,21 +139,11 @@ function toText(ms: number): string {
 }
 
 async function purgeAll(
-  { store, clock, retention, purgeOthers = {} }: PurgeDeps,
+  { clock, listPurges }: PurgeDeps,
   signal: AbortSignal,
   onDeleted: (name: string, count: number) => void,
 ): Promise<void> {
-  const deliveriesBefore = clock.now() - retention.deliveriesMs;
-  const eventsBefore = clock.now() - retention.eventsMs;
-  const sessionsBefore = clock.now() - retention.sessionsMs;
-  const purges: Readonly<Record<string, Purge>> = {
-    deliveries: (limit) => store.deliveries.purge(deliveriesBefore, limit),
-    events: (limit) => store.events.purge(eventsBefore, limit),
-    tracks: (limit) => store.presence.purgeTracks(eventsBefore, limit),
-    sessions: (limit) => store.presence.purge(sessionsBefore, limit),
-    ...purgeOthers,
-  };
-  for (const [name, purge] of Object.entries(purges)) {
+  for (const [name, purge] of Object.entries(listPurges(clock.now()))) {
     while (!signal.aborted) {
       const count = await purge(BATCH, signal);
       if (count === 0) break;

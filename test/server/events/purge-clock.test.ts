@@ -12,7 +12,6 @@ afterEach(async () => {
 
 const START = 1_767_225_600_000;
 const DAY_MS = 86_400_000;
-const RETENTION = { eventsMs: 90 * DAY_MS, deliveriesMs: 90 * DAY_MS, sessionsMs: 90 * DAY_MS };
 
 async function setUp(now = START) {
   const clock = new ManualClock(START);
@@ -34,7 +33,11 @@ async function setUp(now = START) {
   } = {}) => {
     const store = { ...stage.store, clock: { now: databaseNow } };
     const purge = startPurge({
-      ...{ store, clock, machineClock: clock, isOtherMachineAsked, retention: RETENTION },
+      ...{ store, clock, machineClock: clock, isOtherMachineAsked },
+      listPurges: (time) => ({
+        deliveries: (limit) => stage.store.deliveries.purge(time - 90 * DAY_MS, limit),
+        events: (limit) => stage.store.events.purge(time - 90 * DAY_MS, limit),
+      }),
       mediaClock: { readDifference: mediaMs },
       log: collectingLog(lines),
     });

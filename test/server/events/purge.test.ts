@@ -50,7 +50,10 @@ describe('an event whose retention has ended', () => {
       ...{ clock, machineClock: clock, isOtherMachineAsked: false },
       mediaClock: { readDifference: () => undefined },
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      retention: { eventsMs: 2 * DAY_MS, deliveriesMs: DAY_MS, sessionsMs: 2 * DAY_MS },
+      listPurges: (now) => ({
+        deliveries: (limit) => stage.store.deliveries.purge(now - DAY_MS, limit),
+        events: (limit) => stage.store.events.purge(now - 2 * DAY_MS, limit),
+      }),
     });
     cleanUps.push(purge.close);
     await letPass(clock, QUIET_MS + 1_000);
