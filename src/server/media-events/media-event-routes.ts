@@ -19,7 +19,7 @@ import {
   removeWhenBlocked,
 } from '../rooms/blocks/blocks.ts';
 import { type EnforceDeps, enforceEntry } from '../rooms/room-records.ts';
-import { type RecordMediaDeps, recordEventsOfFreeRooms, recordMediaEvents } from './record-media-events.ts';
+import { type RecordMediaDeps, recordMediaEvents } from './record-media-events.ts';
 
 export type MediaEventDeps = {
   readonly mediaEventReader: MediaEventReader;
@@ -117,8 +117,8 @@ type IngestDeps = RecordMediaDeps &
 
 export function createIngest(deps: IngestDeps): Ingest {
   const batcher = createEventBatcher({
-    recordFree: (events) => recordEventsOfFreeRooms(deps, events),
-    record: (events) => recordMediaEvents(deps, events),
+    recordFree: (events) => recordMediaEvents(deps, events, 'free'),
+    record: async (events) => void (await recordMediaEvents(deps, events, 'all')),
   });
   const intake = new EventIntake({
     clock: deps.clock,

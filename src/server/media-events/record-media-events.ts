@@ -43,26 +43,11 @@ export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
 };
 
 /**
- * Stores the events and their deliveries in one transaction: all of them or none. Several events share one durable commit.
- * Waits for rooms that another instance is working on.
- */
-export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
-  await record(deps, events, 'all');
-}
-
-/**
- * Stores events without waiting. Events of rooms that another instance is working on are returned and not stored, so that a
+ * Stores the events and their deliveries in one transaction: all of them or none. Several events share one durable commit. With
+ * `all` it waits for rooms that another instance is working on. With `free` their events are returned and not stored, so that a
  * suspended instance delays only the rooms that it has locked.
  */
-export function recordEventsOfFreeRooms(
-  deps: RecordMediaDeps,
-  events: readonly MediaEvent[],
-): Promise<readonly MediaEvent[]> {
-  return record(deps, events, 'free');
-}
-
-/** Returns the events that were not stored, because their rooms could not be locked. */
-async function record(
+export async function recordMediaEvents(
   deps: RecordMediaDeps,
   received: readonly MediaEvent[],
   rooms: 'all' | 'free',

@@ -6,7 +6,6 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { AppendEventsDeps } from '../../../../src/server/events/append-events.ts';
 import {
   type RecordMediaDeps,
-  recordEventsOfFreeRooms,
   recordMediaEvents,
 } from '../../../../src/server/media-events/record-media-events.ts';
 import type { MediaEventStores } from '../../../../src/server/media-events/stores.ts';
@@ -90,8 +89,8 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
     clock,
     deps,
     storedEvents,
-    receive: (...events) => recordMediaEvents(recordDeps, events),
-    receiveInFreeRooms: (...events) => recordEventsOfFreeRooms(recordDeps, events),
+    receive: async (...events) => void (await recordMediaEvents(recordDeps, events, 'all')),
+    receiveInFreeRooms: (...events) => recordMediaEvents(recordDeps, events, 'free'),
     summary: async () =>
       (await storedEvents()).map(({ event, participant, room, reconciled }) =>
         [event, participant?.identity, room.numParticipants, reconciled && 'reconciled']
