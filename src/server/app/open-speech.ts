@@ -35,16 +35,6 @@ const TURNS = { minSilenceSeconds: 0.3, maxSegmentSeconds: 8, margins: TURN_MARG
 
 const INSTALL: Hint = { text: 'install the small English one', command: 'rtc stt install moonshine-tiny-en' };
 
-const NOTHING_TO_CHECK = { failedModels: () => [], onModelsChecked: () => {} } as const;
-
-/** Opens the engine without trying its models, for benches and tests of one model. Throws with installation advice. */
-export function openSpeech(config: SherpaConfig, cacheDir: string): Speech {
-  const sherpa = loadSherpa();
-  const models = requireSpeechModels(config, cacheDir);
-  const engine = createSherpaEngine({ sherpa, models: () => models, threads: config.threads });
-  return { ...withDetector(engine, sherpa, cacheDir), ...NOTHING_TO_CHECK };
-}
-
 /**
  * Opens the engine of a worker: tries every local model in a process of its own, and leaves out those that fail. Resolves as soon as
  * one works, and rejects when none does.
@@ -98,7 +88,8 @@ function watchInstalledModels(cacheDir: string, onChange: () => void): void {
   }
 }
 
-function withDetector(engine: SpeechEngine, sherpa: Sherpa, cacheDir: string) {
+/** Throws with installation advice when there is no detector. */
+export function withDetector(engine: SpeechEngine, sherpa: Sherpa, cacheDir: string) {
   const createDetector = createDetectorFactory({ sherpa, modelPath: requireDetector(cacheDir) });
   return {
     engine,

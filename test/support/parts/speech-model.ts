@@ -1,18 +1,22 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSpeech, type Speech } from '../../../src/server/app/open-speech.ts';
+import { type Speech, withDetector } from '../../../src/server/app/open-speech.ts';
 import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
+import { loadSherpa } from '../../../src/server/transcription/engines/sherpa.ts';
+import { createSherpaEngine } from '../../../src/server/transcription/engines/sherpa-engine.ts';
 import { installedModels, vadModelPath } from '../../../src/server/transcription/models/model-store.ts';
 
 /** The small English model, which `npm test` installs once, like `rtc stt install`. */
 export const TEST_MODEL = 'moonshine-tiny-en';
 
-/** Opens the model and the voice activity detector of a worker. The model is loaded at its first segment. */
+/** Opens the model and the voice activity detector of a worker, without trying them. The model is loaded at its first segment. */
 export function openTestModel(): Speech {
   const cacheDir = defaultCacheDir(process.env);
   const folder = testModel(cacheDir);
   if (folder === undefined) throw new Error('the speech model is not installed: `npm test` installs it once');
-  return openSpeech({ engine: 'sherpa', models: { en: folder }, threads: 1 }, cacheDir);
+  const sherpa = loadSherpa();
+  const engine = createSherpaEngine({ sherpa, models: () => ({ en: folder }), threads: 1 });
+  return { ...withDetector(engine, sherpa, cacheDir), failedModels: () => [], onModelsChecked: () => {} };
 }
 
 /** A recording of somebody who reads, and the text. */
