@@ -292,7 +292,7 @@ function beginAtZero({ events, attempts, problems }: Instruments): void {
 }
 
 /** Reads the description of a metric, which the library's types leave out. */
-export function describeMetric(metric: object): readonly MetricDescription[] {
+function describeMetric(metric: object): readonly MetricDescription[] {
   if (!('name' in metric && typeof metric.name === 'string' && metric.name.startsWith('rtc_'))) return [];
   const help = 'help' in metric && typeof metric.help === 'string' ? metric.help : '';
   const labels =
