@@ -119,7 +119,6 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
       'src/server/rooms/store.ts',
       'src/server/transcription/store.ts',
       'src/server/transcription/turns/store.ts',
-      'src/server/usage/store.ts',
       'src/server/webhooks/store.ts',
       'src/server/platform/storage/',
     ],
@@ -354,7 +353,6 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 const METHODS: Readonly<Record<string, readonly string[]>> = {
   // Deletes what is over. A clock that is ahead ends everything, so that events/purge.ts compares clocks before.
   purge: [
-    'src/server/events/purge.ts',
     'src/server/app/purges.ts',
     // Forgets rooms. One that is open is found again.
     'src/server/plans/keep-times.ts',
