@@ -41,7 +41,6 @@ import {
   faultsResponse,
   generatedResponse,
   matchResponse,
-  placeResponse,
   todayInItaly,
   validityResponse,
 } from '../../people/fiscal-responses.ts';
