@@ -201,7 +201,9 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   const usageSettler = startUsageSettler(adapters);
   closers.add(() => usageSettler.close());
   const appendDeps = {
-    ...{ ...adapters, instanceId, mediaUrl: config.livekit.publicUrl },
+    ...adapters,
+    instanceId,
+    mediaUrl: config.livekit.publicUrl,
     dispatcher,
     onStored: usageSettler.observing(metrics?.observeEvents),
     onUntold: metrics?.countUntoldEvent,

@@ -229,7 +229,10 @@ function toClosed(
   return {
     room,
     ...(record ?? NO_SETTINGS),
-    ...{ closedTo, closedAt: now, closedUntil, closedSid: sid ?? null },
+    closedTo,
+    closedAt: now,
+    closedUntil,
+    closedSid: sid ?? null,
     keptUntil: closedUntil === null ? null : Math.max(closedUntil, rememberedUntil),
   };
 }

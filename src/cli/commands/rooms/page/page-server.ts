@@ -56,8 +56,14 @@ export async function servePage(io: PageIo, request: PageRequest): Promise<Serve
   });
   const files = await readPageFiles(io.launcher, 'room');
   const { origin, close } = await startPageServer({
-    ...{ client, seats, room, clock: io.clock },
-    ...{ files, mediaUrl, port, publicUrl },
+    client,
+    seats,
+    room,
+    clock: io.clock,
+    files,
+    mediaUrl,
+    port,
+    publicUrl,
   });
   const code = seats.createCode(publicUrl === undefined ? 'local' : 'public');
   return { origin, link: makeLink(publicUrl?.origin ?? origin, code), close };
