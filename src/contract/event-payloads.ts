@@ -326,7 +326,8 @@ type Subject =
   | 'closedUntil'
   | 'closing'
   | 'planned'
-  | 'closeReason';
+  | 'closeReason'
+  | 'limitedUntil';
 /** Allows reading any subject before the type of the event is checked, as undefined when the event does not have it. */
 type WithEverySubject<E> = E extends unknown
   ? E & { readonly [S in Exclude<Subject, keyof E>]?: never }

@@ -29,7 +29,7 @@ export type DevMedia = {
   readonly redisUrl: string | undefined;
   /** Notes for the user about the server that runs, and about its limits. */
   readonly notes: readonly string[];
-  /** Programs without which nothing goes on. A LiveKit that ends is started again instead. */
+  /** Programs whose end ends `rtc dev`. LiveKit is not among them: it is started again. */
   readonly children: readonly RunningChild[];
   readonly close: () => Promise<void>;
 };

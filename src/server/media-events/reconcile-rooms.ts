@@ -21,6 +21,10 @@ import { readOpenedAt } from './presence-changes.ts';
  * whose number of participants or opening time differs, and of rooms that are due for a full check: tracks, and participants
  * of which as many left as joined, do not show in a count. align-rooms.ts publishes what differs.
  *
+ * The media server's lists are wrong after a process of it has died: it lists the rooms of that process (orphans) as before, and
+ * may leave out others that are served. orphaned-rooms.ts looks for both in each round, moves orphans to a living process
+ * (`revived`), and tells who is really gone.
+ *
  * Rooms in which people wait to be admitted are no calls. Nothing is published of them, and `sweepWaitingRooms` looks after them.
  */
 

@@ -260,6 +260,11 @@ async function keepPlan(
   return followed.domainEvents;
 }
 
+/**
+ * Stores what an egress is doing in the row of its recording or broadcast, and returns the events that tell it. An egress of which
+ * there is no row is not ours: only its start and its end are told. One whose start we have given up (`adopted` without a
+ * recording) is told by nobody, because it is stopped.
+ */
 async function interpretEgress(
   deps: RecordMediaDeps,
   store: UnitOfWork<MediaEventStores>,
@@ -267,6 +272,7 @@ async function interpretEgress(
 ): Promise<readonly DomainEvent[]> {
   const { egress, type, createdAt } = event;
   if (egress === undefined) return [];
+  // Without `storeTold`, what changes is stored in this transaction.
   const within = { ...deps, store, storeTold: undefined };
   const adopted = await adoptEgress(within, egress);
   const recording = adopted?.recording;

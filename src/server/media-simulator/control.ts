@@ -193,6 +193,7 @@ function isTrack(value: unknown): value is SimulatedTrack {
   );
 }
 
+/** Nobody can publish DATA: it is a type of LiveKit's tracks that has no source. */
 function isEnumName(names: object, value: unknown): boolean {
   return (
     typeof value === 'string' && /^[A-Z_]+$/.test(value) && Object.hasOwn(names, value) && value !== 'DATA'

@@ -209,6 +209,7 @@ async function listStored(
   let select = connection.db
     .selectFrom('segments')
     .select(WORDED_COLUMNS)
+    // It ascends in the order in which segments were stored.
     .select(sql<number>`"searchKey"`.as('position'))
     .where('transcriptionId', '=', id)
     .where(sql<boolean>`"searchKey" > ${after}`);

@@ -94,6 +94,7 @@ export function claimFollowing(
   const { owner, now, leaseUntil } = request;
   const isAmong = (ids: RawBuilder<unknown>) =>
     dialect.engine === 'SQLite' ? sql`in (${ids})` : sql`= any(array(${ids}))`;
+  // A row whose place among the free ones is its rank has none before it that is not free.
   return sql`
     with ranked as materialized (${selectFollowing(dialect, runs)}), free as materialized (
       select id, "leaseOwner" as former from deliveries

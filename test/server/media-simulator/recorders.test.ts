@@ -254,7 +254,7 @@ describe('a faulty recorder', () => {
     const { server, embedded } = slow;
     const room = unique();
     embedded.control.join(room, { identity: 'ada' });
-    const withShortTimeout = slow.withTimeouts({ startMs: 100 });
+    const withShortTimeout = slow.withTimeouts({ startMs: 2_000 });
     const failure = await catchFailure(withShortTimeout.startRoomComposite({ room, filepath: 'x.mp4' }));
     expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
     expect(await server.listEgress({ room })).toEqual([]);

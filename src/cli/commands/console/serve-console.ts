@@ -109,8 +109,8 @@ class OpenedRooms {
  * Serves the console on 127.0.0.1 and signs its requests, so that the API secret stays in this process. The access checks,
  * in order:
  *
- *   Host            ours, so that no name can be bound to this machine (DNS rebinding). The page is never that of localhost,
- *                   which another program can be at the same port of ::1
+ *   Host            ours, so that no name can be bound to this machine (DNS rebinding). The page is never opened as localhost:
+ *                   at the same port of ::1 there may be another program
  *   files           public, because they contain no secret
  *   own page only   requests of other pages are rejected, also from another port of this machine, which browsers
  *                   take for the same site: Sec-Fetch-Site must be same-origin if the browser sends it, and Origin must
@@ -195,7 +195,7 @@ function pageFile(files: ReadonlyMap<string, PageFile>, path: string): PageRespo
   return fileResponse(files.get(path) ?? (isView ? files.get('/') : undefined));
 }
 
-/** Returns the token with the same as GET /console/info, so that the page can start. */
+/** Returns the token, and all that GET /console/info returns, so that the page can start. */
 function openSession({ session, target }: ConsoleServerSettings, body: string): PageResponse {
   const token = body.length > MAX_CODE_BYTES ? undefined : session.redeem(readCode(body));
   if (token === undefined) {

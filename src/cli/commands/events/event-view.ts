@@ -10,19 +10,28 @@ import type { Column } from '../../terminal/result.ts';
 import { escapeForTerminal, type Terminal } from '../../terminal/terminal.ts';
 import { pastMoment, pastTime } from '../../terminal/time.ts';
 
-export const EVENT_FIELDS = [
-  'event',
-  'room',
-  'timestamp',
-  'id',
-  'sequence',
-  'reconciled',
-  'participant',
-  'track',
-  'recording',
-  'ingress',
-  'transcription',
-] as const satisfies readonly (keyof Event)[];
+/** Every field that some event has. One that is missing here does not compile. */
+const FIELDS: Readonly<Record<keyof Event, true>> = {
+  event: true,
+  room: true,
+  timestamp: true,
+  id: true,
+  sequence: true,
+  reconciled: true,
+  participant: true,
+  track: true,
+  recording: true,
+  ingress: true,
+  transcription: true,
+  broadcast: true,
+  closing: true,
+  closeReason: true,
+  closedUntil: true,
+  limitedUntil: true,
+  planned: true,
+};
+
+export const EVENT_FIELDS = Object.keys(FIELDS);
 
 const TIME: Column<Event> = {
   heading: 'TIME',
@@ -56,18 +65,23 @@ export function eventColumns(terminal: Terminal): readonly Column<Event>[] {
   return width < WIDE_COLUMNS ? NARROW : WIDE;
 }
 
-/** Describes the subject of an event: `ada`, `ada microphone`, `EG_… stopped 12s`. */
+/** Describes the subject of an event: `ada`, `ada microphone`, `EG_… stopped 12s`, `in 5m`. */
 function describeEvent(event: Event): string {
-  const { participant, track, recording, ingress, transcription } = event;
+  const { participant, track, recording, broadcast, ingress, transcription, closing, planned } = event;
+  const output = recording ?? broadcast;
   const words = [
     participant?.identity,
     track === undefined ? undefined : trackKind(track),
-    recording?.egressId,
-    recording?.status,
-    recording?.durationMs === undefined ? undefined : formatDuration(recording.durationMs / 1000),
-    recording?.error,
+    recording?.egressId ?? broadcast?.broadcastId,
+    output?.status,
+    broadcast?.failedUrl?.url,
+    output?.durationMs === undefined ? undefined : formatDuration(output.durationMs / 1000),
+    output?.error,
     ingress?.ingressId,
     transcription?.transcriptionId,
+    transcription?.error?.code,
+    closing === undefined ? undefined : `in ${formatDuration(closing.secondsLeft)}`,
+    planned && `${planned.starts} ${planned.error.code}`,
   ];
   return words.filter((word) => typeof word === 'string' && word !== '').join(' ');
 }
@@ -104,7 +118,7 @@ export function withId(terminal: Terminal, parts: readonly string[], id: string)
   return stripVTControlCharacters(whole).length <= width ? whole : line;
 }
 
-/** Parses event names separated by commas, of either table; `*` means all. */
+/** Parses event names or their aliases, separated by commas; `*` means all. */
 export function eventNames(text: string): readonly EventName[] {
   return text.split(',').map((part) => {
     const name = part.trim();
@@ -117,7 +131,7 @@ export function eventNames(text: string): readonly EventName[] {
   });
 }
 
-/** Parses the name of one event, of either table. */
+/** Parses the name of one event, or an alias. */
 export function eventName(text: string): EventName {
   const [name, ...others] = eventNames(text);
   if (name !== undefined && name !== ALL_EVENTS && others.length === 0) return name;

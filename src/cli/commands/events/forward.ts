@@ -40,14 +40,14 @@ type ForwardOptions = Pick<
 
 /** Forwards until the signal. Prints the destination and the secret first. */
 export async function forward(context: Context, options: ForwardOptions): Promise<void> {
-  const { secret, isOurs, open } = await readSigner(context);
+  const { secret, isOfEnvironment, open } = await readSigner(context);
   const client = await open();
   try {
     await forwardEvents(context, {
       ...options,
       client,
       secret,
-      onReady: () => announce(context, options, isOurs ? undefined : secret),
+      onReady: () => announce(context, options, isOfEnvironment ? undefined : secret),
     });
   } finally {
     await client.close();
@@ -56,8 +56,8 @@ export async function forward(context: Context, options: ForwardOptions): Promis
 
 type Signer = {
   readonly secret: string;
-  /** Whether we derived the secret. A secret of the user's own environment is not printed. */
-  readonly isOurs: boolean;
+  /** A secret of the user's own environment is not printed. */
+  readonly isOfEnvironment: boolean;
   readonly open: () => Promise<RtcClient>;
 };
 
@@ -68,7 +68,7 @@ export async function readSigner(context: Context): Promise<Signer> {
   const credentials = await readCredentials(settings);
   return {
     secret: own ?? deriveListenSecret(credentials),
-    isOurs: own !== undefined,
+    isOfEnvironment: own !== undefined,
     open: () => openClient(context, { url: settings.url.value, ...credentials }),
   };
 }

@@ -21,8 +21,8 @@ import {
 } from '../../../contract/webhook-signing.ts';
 
 /*
- * Sends events to a local receiver, one after the other in order. It waits for a receiver that is down: events wait in the
- * queue, and beyond its limit in the service, which stores them. The response of a receiver is final, because a developer
+ * Sends events to a local receiver, one after the other in order. It waits for a receiver that is down: some events wait
+ * in a queue here, and the others in the service, from which they are not read yet. The response of a receiver is final, because a developer
  * wants to see it at once. A connection that breaks before the response is tried three times.
  */
 

@@ -10,7 +10,7 @@ export const forget = defineCommand({
   verb: 'forget',
   summary: 'Delete what a participant said from every transcript, or everything about the participant',
   description:
-    'Deletes it from the room’s transcriptions, live and of recordings, and from the search. The room may have ended and the participant may have left. Recordings stay: delete them to delete their sound. With --everything, which needs a key with the scope admin, identity, name and metadata are also erased from events, deliveries, sessions and the audit log, and blocks are ended; counts and durations stay. After an error, repeat it: it erases the rest.',
+    'Deletes it from the room’s transcriptions, live and of recordings, and from the search. Recordings stay: delete them to delete their sound. With --everything, which needs a key with the scope admin, identity, name and metadata are also erased from events, deliveries, sessions and the audit log, and blocks are ended; counts and durations stay. After an error, repeat it: it erases the rest.',
   fields: ['segments', 'transcriptions', 'running', 'recordings', 'traces'],
   arguments: {
     room: argument('name of the room, which may have ended'),
@@ -65,34 +65,40 @@ const TRACE_COLUMNS: readonly Column<ForgottenWords>[] = [
 ];
 
 function writeNotes({ running, recordings, traces }: ForgottenWords, room: string): readonly string[] {
-  return [
-    ...(traces === undefined || traces.presentIn === 0
-      ? []
-      : [
-          `The participant is in ${plural(traces.presentIn, 'session')}, which were left out. Repeat this command afterwards, or first: rtc participants remove`,
-        ]),
-    ...(traces === undefined || traces.blocksUntil === null
-      ? []
-      : [`Rows of ended blocks have the identity until ${traces.blocksUntil}, then they are deleted.`]),
-    ...(traces === undefined || traces.blocks === 0
-      ? []
-      : [
-          `${plural(traces.blocks, 'block')} ended. To keep the participant out, block again: rtc participants remove --block`,
-        ]),
-    ...(traces === undefined
-      ? []
-      : [
-          `The audit log keeps ${plural(traces.auditEntries + 1, 'entry', 'entries')} of this and earlier requests, without the identity, until ${traces.auditEntriesUntil}.`,
-        ]),
-    ...(running === 0
-      ? []
-      : [
-          `${plural(running, 'transcription')} still store what is said. Stop it and repeat this command: rtc transcription stop ${shellQuote(room)}`,
-        ]),
-    ...(recordings === 0
-      ? []
-      : [
-          `The voice can still be heard in ${plural(recordings, 'recording')}: rtc recordings list, rtc recordings delete ID`,
-        ]),
-  ];
+  const notes = traces === undefined ? [] : writeTraceNotes(traces);
+  if (running > 0) {
+    const transcriptions =
+      running === 1
+        ? '1 transcription still stores what is said. Stop it'
+        : `${running} transcriptions still store what is said. Stop them`;
+    notes.push(`${transcriptions} and repeat this command: rtc transcription stop ${shellQuote(room)}`);
+  }
+  if (recordings > 0) {
+    const where = plural(recordings, 'recording');
+    notes.push(`The voice can still be heard in ${where}: rtc recordings list, rtc recordings delete ID`);
+  }
+  return notes;
+}
+
+function writeTraceNotes(traces: NonNullable<ForgottenWords['traces']>): string[] {
+  const { presentIn, blocks, blocksUntil, auditEntries, auditEntriesUntil } = traces;
+  const notes: string[] = [];
+  if (presentIn > 0) {
+    const where = plural(presentIn, 'session');
+    notes.push(
+      `The participant is in ${where}, which were left out. Repeat this command afterwards, or first: rtc participants remove`,
+    );
+  }
+  if (blocksUntil !== null)
+    notes.push(`Rows of ended blocks have the identity until ${blocksUntil}, then they are deleted.`);
+  if (blocks > 0) {
+    const ended = plural(blocks, 'block');
+    notes.push(`${ended} ended. To keep the participant out, block again: rtc participants remove --block`);
+  }
+  // One more is the entry of this request, which is stored after its response.
+  const entries = plural(auditEntries + 1, 'entry', 'entries');
+  notes.push(
+    `The audit log keeps ${entries} of this and earlier requests, without the identity, until ${auditEntriesUntil}.`,
+  );
+  return notes;
 }

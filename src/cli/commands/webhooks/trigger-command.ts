@@ -266,7 +266,7 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
 };
 
 /** Returns an event as a delivery has it, with invented people and objects. */
-function sampleEvent({ type, name = type, room, nowMs, id }: SampleRequest): Event {
+export function sampleEvent({ type, name = type, room, nowMs, id }: SampleRequest): Event {
   const { numParticipants, subject } = SAMPLES[type];
   const moments = {
     startedAt: new Date(nowMs - MEETING_MS).toISOString(),

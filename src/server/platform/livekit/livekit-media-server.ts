@@ -155,7 +155,7 @@ async function getsResponse(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Its process may respond that somebody who is leaving is not there. */
+/** Asks about a person. The process of the room may respond that somebody who is leaving is not there. */
 async function isHeld(call: Promise<unknown>): Promise<boolean> {
   try {
     return await getsResponse(call);

@@ -152,7 +152,7 @@ export function listSignedErrors({ security, scopes, path }: Route): readonly Er
 
 /* The `webhooks` section of the document: the request that a receiver gets for each event, and the expected response. */
 
-/** Not the tag of the operations on webhooks, because generators of clients make one file of each tag. */
+/** Generators of clients make one file of each tag, so that the operations on webhooks have another one (`webhooks`). */
 export const DELIVERY_TAG = {
   name: 'deliveries',
   description: 'The requests that webhooks receive',

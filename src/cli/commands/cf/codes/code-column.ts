@@ -14,7 +14,7 @@ export type ManyCodes = Omit<BatchOptions, 'linesAreCodes'> & {
   readonly append?: boolean | undefined;
 };
 
-/** Returns whether a row names the column of the codes. A column given by number is in a table without names. */
+/** Returns whether a row names the column of the codes. No row does if the user gave the number of the column. */
 export function isCodeHeader(column: string | undefined): (cells: readonly string[]) => boolean {
   if (column === undefined) return (cells) => findColumns(cells).indexOf.has('cf');
   return isNumber(column) ? () => false : (cells) => hasName(cells, column);

@@ -39,11 +39,13 @@ type Entering = { readonly room: string; readonly identity?: string | undefined 
 /** Counts what is in the rooms of a key, up to a limit. */
 type RoomCounts = {
   readonly isOpen: (room: string) => Promise<boolean>;
+  /** Counts the open rooms of these prefixes, without the room `except`, up to `limit`. */
   readonly countOpen: (query: {
     readonly rooms: RoomPrefixes;
     readonly except?: string | undefined;
     readonly limit: number;
   }) => Promise<number>;
+  /** Counts the people in those rooms, without the person `identity` in the room `except`, up to `limit`. */
   readonly countPresent: (query: {
     readonly rooms: RoomPrefixes;
     readonly except?: string | undefined;
@@ -75,8 +77,8 @@ export class KeyLimits {
   }
 
   /**
-   * Throws key-limit-reached for a room that is not open, when as many of the key are as may be. Returns undefined for a key
-   * without such a limit. Rooms that open at the same moment may be one too many.
+   * Throws key-limit-reached for a room that is not open, when the key has as many open rooms as it may have. Returns undefined
+   * for a key without such a limit. Rooms that open at the same moment may be one too many.
    */
   checkRoom(caller: Caller | undefined, room: string): Promise<void> | undefined {
     return caller?.limits?.rooms === undefined ? undefined : this.#checkRoom(caller, room);

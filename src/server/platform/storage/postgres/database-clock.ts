@@ -31,7 +31,7 @@ type DatabaseClock = StoreClock & { readonly close: () => Promise<void> };
  * The clock of the database, because the clocks of the instances may differ: our monotonic clock, and its difference to the
  * database's clock at the last comparison. It is off by half the shortest of some round trips at most. Setting this
  * machine's clock changes nothing, and a change of the database's clock counts from the next comparison on. The monotonic
- * clock stops while a machine is suspended. Both cases look alike here, and cause a comparison at once.
+ * clock stops while a machine is suspended. That looks like a change of this machine's clock, and both cause a comparison at once.
  *
  * The database's clock is wrong if it is far from ours and from that of a third machine, and these two agree. Then ours is
  * used, because plans would otherwise close rooms too early or too late. Instances then agree as well as their machines'
