@@ -51,7 +51,7 @@ export const LATEST_CURSOR = 'latest';
 /** Every name that a webhook may register. */
 export const EVENT_NAMES = [
   ...EVENT_TYPES,
-  ...(Object.keys(EVENT_ALIASES) as EventAlias[]),
+  ...Object.keys(EVENT_ALIASES).filter(isAlias),
   ALL_EVENTS,
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
@@ -65,14 +65,15 @@ export function isEventName(name: string): name is EventName {
 
 /** Returns the event of a name; undefined for `*` and unknown names. */
 export function findEventType(name: string): EventType | undefined {
-  if ((EVENT_TYPES as readonly string[]).includes(name)) return name as EventType;
-  return Object.hasOwn(EVENT_ALIASES, name) ? EVENT_ALIASES[name as EventAlias] : undefined;
+  return isAlias(name) ? EVENT_ALIASES[name] : EVENT_TYPES.find((type) => type === name);
+}
+
+function isAlias(name: string): name is EventAlias {
+  return Object.hasOwn(EVENT_ALIASES, name);
 }
 
 /** Returns the name under which a webhook with these registered names gets the event; undefined when it does not get it. */
 export function deliveredName(type: EventType, registered: readonly string[]): string | undefined {
   if (registered.includes(ALL_EVENTS) || registered.includes(type)) return type;
-  return registered.find(
-    (name) => Object.hasOwn(EVENT_ALIASES, name) && EVENT_ALIASES[name as EventAlias] === type,
-  );
+  return registered.find((name) => isAlias(name) && EVENT_ALIASES[name] === type);
 }

@@ -185,12 +185,11 @@ type WorkDeps = Adapters & {
 
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
 function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
-  const { log, store, metrics, instanceId } = adapters;
+  const { log, store, metrics } = adapters;
   const background = createBackground((error) => log.error({ err: error }, 'background work failed'));
   closers.add(() => background.settled());
   const dispatcher = startDeliveryDispatcher({
     ...adapters,
-    instanceId,
     changes: store.changes,
     deliveries: store.deliveries,
     webhooks: store.webhooks,
@@ -202,7 +201,6 @@ function startWork(config: Config, adapters: WorkDeps, closers: Closers) {
   closers.add(() => usageSettler.close());
   const appendDeps = {
     ...adapters,
-    instanceId,
     mediaUrl: config.livekit.publicUrl,
     dispatcher,
     onStored: usageSettler.observing(metrics?.observeEvents),
