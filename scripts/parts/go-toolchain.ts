@@ -24,11 +24,11 @@ export interface Cached {
 }
 
 /** Go 1.21 and newer download by themselves the newer toolchain that a module requires. */
-const oldestUsableMinor = 21;
+const OLDEST_USABLE_MINOR = 21;
 /** The version that an older Go (Debian 12 has 1.19) downloads. Toolchains are modules of the Go module proxy too. */
-const fetchedVersion = '1.26.8';
-const machine = { x64: 'amd64', arm64: 'arm64' }[arch() as string] ?? arch();
-const toolchainModule = `golang.org/toolchain@v0.0.1-go${fetchedVersion}.${platform()}-${machine}`;
+const FETCHED_VERSION = '1.26.8';
+const MACHINE = { x64: 'amd64', arm64: 'arm64' }[arch() as string] ?? arch();
+const TOOLCHAIN_MODULE = `golang.org/toolchain@v0.0.1-go${FETCHED_VERSION}.${platform()}-${MACHINE}`;
 
 /** Returns an environment with a usable `go`, or undefined. */
 export async function goEnvironment(): Promise<NodeJS.ProcessEnv | undefined> {
@@ -43,13 +43,13 @@ export async function goEnvironment(): Promise<NodeJS.ProcessEnv | undefined> {
 
 /** Lets an old Go download a new one, which is checked against the Go checksum database like every module. */
 export async function fetchToolchain(): Promise<void> {
-  const { status, output } = await runQuietly('go', ['mod', 'download', toolchainModule]);
+  const { status, output } = await runQuietly('go', ['mod', 'download', TOOLCHAIN_MODULE]);
   if (status === undefined) throw new Error('there is no Go at all to fetch a newer one with');
-  if (status !== 0) throw new Error(`go mod download ${toolchainModule} failed: ${output.trim()}`);
+  if (status !== 0) throw new Error(`go mod download ${TOOLCHAIN_MODULE} failed: ${output.trim()}`);
   const folder = await fetchedToolchainFolder();
   if (folder === undefined) throw new Error('go env GOMODCACHE failed');
   // An old Go unpacks every module without the permission to execute its files.
-  const programFolders = [join(folder, 'bin'), join(folder, 'pkg', 'tool', `${platform()}_${machine}`)];
+  const programFolders = [join(folder, 'bin'), join(folder, 'pkg', 'tool', `${platform()}_${MACHINE}`)];
   for (const programs of programFolders) {
     for (const name of await readdir(programs)) await chmod(join(programs, name), 0o755);
   }
@@ -58,12 +58,12 @@ export async function fetchToolchain(): Promise<void> {
 async function isUsable(go: string): Promise<boolean> {
   const { output } = await runQuietly(go, ['version']);
   const minor = /go1\.(\d+)/.exec(output)?.[1];
-  return minor !== undefined && Number(minor) >= oldestUsableMinor;
+  return minor !== undefined && Number(minor) >= OLDEST_USABLE_MINOR;
 }
 
 async function fetchedToolchainFolder(): Promise<string | undefined> {
   const { status, output } = await runQuietly('go', ['env', 'GOMODCACHE']);
-  return status === 0 ? join(output.trim(), toolchainModule) : undefined;
+  return status === 0 ? join(output.trim(), TOOLCHAIN_MODULE) : undefined;
 }
 
 /** A program that is built once, into the cache. `moduleFolder` is the module that pins its version, if it has one. */
@@ -80,12 +80,16 @@ function builtOnce(program: () => Promise<GoProgram>, moduleFolder?: string): Ca
 
 /** Helm (Apache-2.0) lints and renders the chart. It takes 2 to 10 minutes on two cores. */
 export const helm = builtOnce(async () => ({
-  ...{ name: 'helm', packagePath: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' },
+  name: 'helm',
+  packagePath: 'helm.sh/helm/v3/cmd/helm',
+  version: 'v3.22.0',
 }));
 
 /** A real S3 server that stores in a folder (Apache-2.0). It takes about a minute on two cores; 84 MB. */
 export const versitygw = builtOnce(async () => ({
-  ...{ name: 'versitygw', packagePath: 'github.com/versity/versitygw/cmd/versitygw', version: 'v1.8.0' },
+  name: 'versitygw',
+  packagePath: 'github.com/versity/versitygw/cmd/versitygw',
+  version: 'v1.8.0',
 }));
 
 const INGRESS = fileURLToPath(new URL('../build-ingress/', import.meta.url));

@@ -91,7 +91,7 @@ async function startPgBoss(load: NodeJS.Require, deps: PeerDeps): Promise<Peer> 
   await boss.work('webhooks', options, async (jobs) => {
     let left = jobs.length;
     const sendAll = async (): Promise<void> => {
-      for (; left > 0; ) {
+      while (left > 0) {
         left -= 1;
         await send();
       }

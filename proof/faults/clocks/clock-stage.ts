@@ -14,6 +14,7 @@ import { mediaServerSettings, startDatabase } from '../../support/signed-client.
 export type ClockCase = {
   readonly name: string;
   readonly place: 'one of three instances' | 'PostgreSQL' | 'SQLite';
+  /** In words: `an hour`. */
   readonly size: string;
   readonly since: 'at the start' | 'while running';
   readonly seconds: number;
@@ -48,7 +49,7 @@ export async function startClockStage(context: ExperimentContext, { place, since
     await createFleet({
       ...database,
       ...mediaServerSettings(livekit),
-      // The same address, which the service does not take for this machine.
+      // The same address. As one of another machine it is a clock that the service may ask, which 127.0.0.1 is not.
       LIVEKIT_URL: livekit.url.replace('127.0.0.1', '0.0.0.0'),
       LIVEKIT_PUBLIC_URL: livekit.url,
       EVENT_RETENTION: `${RETENTION_DAYS}`,

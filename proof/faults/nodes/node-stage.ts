@@ -32,7 +32,8 @@ export async function startNodeStage({ cleanUp }: Cleaning, connections: number)
   const known = new Set<string>();
   const newId = async (): Promise<string> => {
     const ids = await reader.hKeys('nodes');
-    const id = ids.find((one) => !known.has(one)) ?? '';
+    const id = ids.find((one) => !known.has(one));
+    if (id === undefined) throw new Error('the new node is not in Redis');
     known.add(id);
     return id;
   };
