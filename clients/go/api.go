@@ -1625,7 +1625,7 @@ type WebhookStats struct {
 	// accepted, unsteady if some were, failing if none was, unused if there is none. One of unused, working, unsteady,
 	// failing.
 	Health string `json:"health"`
-	// Begin of the period
+	// Start of the period
 	Since string `json:"since"`
 	// End of the period
 	Until string `json:"until"`
@@ -1646,7 +1646,7 @@ type WebhookStats struct {
 }
 
 type WebhookStatsPeriodsItem struct {
-	// Begin of this part
+	// Start of this part
 	StartedAt string `json:"startedAt"`
 	// The receiver accepted them
 	Delivered int64 `json:"delivered"`

@@ -22,9 +22,9 @@ import { percentile } from '../support/statistics.ts';
 const SEED = 20_260_310;
 const CALLERS = 8;
 const PAUSE_MS = 40;
-/** Seconds. The shipped configuration recommends this value. */
+/** Seconds. The shipped configuration of HAProxy says that this is enough. */
 const SHUTDOWN_DELAY = 5;
-/** Number of restarts of every instance. */
+/** How often all instances are restarted; the short run restarts one. */
 const ROUNDS = { long: 5, short: 1 } as const;
 /** Time for the balancer to notice an instance: two probes. */
 const BALANCER_DELAY_MS = 2_500;

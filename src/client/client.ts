@@ -12,7 +12,8 @@ import { Transport } from './transport/transport.ts';
 
 /**
  * The service as a typed object, one member per noun and one method per endpoint. Every call is signed, has a time limit and
- * a maximum response size, and throws RtcError; GET and DELETE are repeated on 429 and 503. The client runs on every runtime
+ * a maximum response size, and throws RtcError. GET and DELETE are repeated on 429 and 503, POST with the same Idempotency-Key
+ * where that helps soon. The client runs on every runtime
  * with fetch and WebCrypto: Node from 20, Deno, Bun, workers. It must not be used in browsers, because it holds API_SECRET.
  *
  * ```ts

@@ -62,7 +62,7 @@ export const WebhookStatsSchema = named('WebhookStats', 'What became of the deli
   health: Type.Enum(WEBHOOK_HEALTHS, {
     description: `By the last attempts of the newest ${WEBHOOK_HEALTH_WINDOW} deliveries that were tried, whatever the period: working if all were accepted, unsteady if some were, failing if none was, unused if there is none`,
   }),
-  since: instantSchema('Begin of the period'),
+  since: instantSchema('Start of the period'),
   until: instantSchema('End of the period'),
   ...deliveryCounts,
   isComplete: Type.Boolean({
@@ -75,10 +75,12 @@ export const WebhookStatsSchema = named('WebhookStats', 'What became of the deli
     examples: [1],
   }),
   oldestPendingAt: orNull(
-    instantSchema('When the oldest of the newest pending deliveries was created'),
+    instantSchema(
+      'When the oldest pending delivery was created; of more than 50,000, the oldest of the newest',
+    ),
     'Null if none is pending',
   ),
-  periods: Type.Array(Type.Object({ startedAt: instantSchema('Begin of this part'), ...deliveryCounts }), {
+  periods: Type.Array(Type.Object({ startedAt: instantSchema('Start of this part'), ...deliveryCounts }), {
     description: 'The same counts for 48 equal parts of the period, the oldest first',
   }),
 });

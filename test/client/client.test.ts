@@ -454,6 +454,17 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       );
       expect((await failure(client.rooms.list())).retryAfterSeconds).toBe(90);
     });
+
+    it('passes on the wait that a proxy requests by a page of its own', async () => {
+      await start((_request, response) => {
+        response.writeHead(503, { 'content-type': 'text/html', 'retry-after': '90' });
+        response.end('<h1>Maintenance</h1>');
+      });
+      expect(await failure(client.rooms.list())).toMatchObject({
+        retryAfterSeconds: 90,
+        detail: 'something other than the service responded with 503 and text/html, not problem details',
+      });
+    });
   });
 });
 

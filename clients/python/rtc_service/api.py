@@ -1764,7 +1764,7 @@ class WebhookStats(TypedDict):
     # By the last attempts of the newest 20 deliveries that were tried, whatever the period: working if all were
     # accepted, unsteady if some were, failing if none was, unused if there is none
     health: Literal["unused", "working", "unsteady", "failing"]
-    # Begin of the period
+    # Start of the period
     since: str
     # End of the period
     until: str
@@ -1785,7 +1785,7 @@ class WebhookStats(TypedDict):
 
 
 class WebhookStatsPeriodsItem(TypedDict):
-    # Begin of this part
+    # Start of this part
     startedAt: str
     # The receiver accepted them
     delivered: int

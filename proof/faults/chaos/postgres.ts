@@ -39,7 +39,7 @@ const CLOCKS = [0, 15, -15];
 /**
  * The worst points: the instance has locks, leases or unstored outcomes. Every transaction of events and deliveries has one, and
  * so has every statement that takes or renews a lease of theirs. Another transaction of the service needs a target, or a
- * sentence in postgres.ts that says why it has none. freeze-points.test.ts runs the operation of each point, and fails if no
+ * sentence in docs/proof/chaos-postgres.md that says why it has none. freeze-points.test.ts runs the operation of each point, and fails if no
  * statement of it contains the text.
  */
 export const FREEZE_POINTS = [

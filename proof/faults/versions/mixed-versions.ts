@@ -37,13 +37,16 @@ const TOURS = {
   SQLite: { start: ['older'], long: ['newer', 'older', 'newer', 'older'], short: ['newer'] },
 } as const;
 
-/** All instances have to have had a new key for a minute, and one that has ended counts for another. */
+/** All instances have to have had a new key for a minute, and one that has ended counts for another minute (key-rotation.ts). */
 const REENCRYPTED = { everyMs: 1_000, withinMs: 240_000 };
 
 /** Short times for steps that take seconds on a real recorder. */
 const TIMINGS = { startMs: 100, startResponseMs: 20, recorderJoinMs: 50, activeMs: 200, finishMs: 200 };
 
-type Programs = Readonly<Record<Build, string>> & { readonly otherTables: string | undefined };
+type Programs = Readonly<Record<Build, string>> & {
+  /** The program of the newest commit with another schema: it must refuse to start. */
+  readonly otherTables: string | undefined;
+};
 
 async function mixVersions(context: ExperimentContext): Promise<Findings> {
   const { older, otherTables, gaps } = await chooseBuilds();
@@ -83,6 +86,7 @@ async function mixOnPostgres(context: ExperimentContext, programs: Programs, url
   const replaceAll = async (): Promise<Figures> => {
     let unfinished = 0;
     for (const [index, build] of TOURS.PostgreSQL[runSize].entries()) {
+      // By then every instance was started with the newest key.
       if (index % ports.length === 0) {
         if (index > 0 && !(await stage.isReencrypted())) unfinished += 1;
         stage.addEncryptionKey();

@@ -1,5 +1,5 @@
 /**
- * What `names.ts` prints before the address of a connection attempt. It is not in that file, because whoever imports the file
- * has its resolver.
+ * Marks connection attempts in the log of the service: `names.ts` prints it, and `addresses.ts` looks for it. It has a file of its
+ * own, because an import of `names.ts` replaces the resolver of the process.
  */
 export const ATTEMPT = 'connection attempt to ';

@@ -5,7 +5,7 @@ import type { Signing } from '../../../test/support/sign.ts';
 import { createSignedClient, type ServiceResponse, type SignedClient } from '../../support/signed-client.ts';
 import { runOnThread } from '../../support/thread.ts';
 
-/* Attacks by who has a valid key. They run on a thread of their own, which loads this file. */
+/* Attacks by somebody who has a valid key. They run on a thread of their own, which loads this file. */
 
 type Asked = readonly [method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object];
 
@@ -42,7 +42,7 @@ const LISTS = [
   '/v1/rooms?limit=100',
 ];
 
-/** Each attack goes on for as long as others are measured, by as many requests as `inFlight` at once. */
+/** Each attack lasts as long as the others are measured, with `inFlight` requests at once. */
 export const ATTACKS = {
   searches: {
     key: { scopes: ['read'] },
@@ -167,7 +167,7 @@ function readIds(list: unknown): readonly string[] {
   return ids.filter((id) => typeof id === 'string');
 }
 
-/** Sends an attack's requests until the time is over. Who is refused goes on at once, without a Retry-After. */
+/** Sends an attack's requests until the time is over. A refused attacker goes on at once, and ignores Retry-After. */
 async function send(attack: Attack, options: AttackOptions): Promise<Answers> {
   const client = createSignedClient(options.url, options.keys, attack.inFlight);
   const prepared = (await attack.prepare?.(client, options)) ?? [];

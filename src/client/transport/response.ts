@@ -76,15 +76,15 @@ export function errorOfResponse(response: ServiceResponse, line: RequestLine, no
     return notTheService(response, line, { how: `with "${problem.detail}"`, retryAfterSeconds });
   }
   if (isPlainHttpToTls(response)) {
-    return notTheService(response, line, {
-      how: 'as it speaks TLS',
+    return toUnexpectedError(response, line, {
+      detail: `${line.origin ?? 'the address'} expects TLS`,
       hint: { text: 'use https:// in its address' },
     });
   }
   if (response.status < 400 && response.headers.location !== undefined) {
     return toRedirectError(response, line, response.headers.location);
   }
-  return notTheService(response, line, { how: describeBody(response) });
+  return notTheService(response, line, { how: describeBody(response), retryAfterSeconds });
 }
 
 /**
@@ -98,7 +98,7 @@ function isPlainHttpToTls({ status, body }: ServiceResponse): boolean {
 
 function describeBody(response: ServiceResponse): string {
   if (response.body === '') return 'without a body';
-  return `with ${contentType(response)} that is no problem details`;
+  return `and ${contentType(response)}, not problem details`;
 }
 
 /**
@@ -152,7 +152,7 @@ function isJson(response: ServiceResponse): boolean {
   return /^application\/(?:[\w.-]+\+)?json$/i.test(contentType(response));
 }
 
-export type Circumstances = {
+export type CallState = {
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
   readonly isTimedOut: boolean;
@@ -165,7 +165,7 @@ export type Circumstances = {
 export function explainConnection(
   cause: unknown,
   line: RequestLine,
-  { origin, signal, isTimedOut }: Circumstances,
+  { origin, signal, isTimedOut }: CallState,
 ): RtcError {
   const error = (code: ClientErrorCode, detail: string, hint?: string): RtcError =>
     new RtcError({ ...line, code, detail, cause, ...(hint === undefined ? {} : { hint: { text: hint } }) });

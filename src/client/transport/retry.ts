@@ -98,7 +98,7 @@ export type WaitOptions = {
 
 const FIRST_OUTAGE_PAUSE_MS = 250;
 
-const MAX_PAUSE_MS = 5000;
+const MAX_OUTAGE_PAUSE_MS = 5000;
 
 /** Repeats a call until it has a response: waits for a service that is unavailable, restarts or is overloaded. */
 export async function retryUntilResponse<T>(
@@ -112,7 +112,7 @@ export async function retryUntilResponse<T>(
       if (failures > 0) options.onResumption?.();
       return response;
     } catch (error) {
-      if (!(error instanceof RtcError) || !mayPass(error)) throw error;
+      if (!(error instanceof RtcError) || !isTemporary(error)) throw error;
       if (failures === 0) options.onInterruption?.(error);
       await pauseAfter(deps, { error, failures, signal: options.signal });
     }
@@ -120,10 +120,10 @@ export async function retryUntilResponse<T>(
 }
 
 /**
- * Returns whether the error may be temporary: no connection, an overloaded service, one that shuts down, or a proxy without its
- * service.
+ * Returns whether the error may be temporary: no connection or response in time, an overloaded service, one that fails or shuts
+ * down, or a proxy without its service.
  */
-function mayPass({ code, status }: RtcError): boolean {
+function isTemporary({ code, status }: RtcError): boolean {
   if (code === 'unreachable' || code === 'timed-out') return true;
   return status !== undefined && (status >= 500 || status === 408 || status === 429);
 }
@@ -135,9 +135,9 @@ type FailedCall = {
 };
 
 async function pauseAfter(deps: WaitDeps, { error, failures, signal }: FailedCall): Promise<void> {
-  const ceilingMs = Math.min(FIRST_OUTAGE_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS);
+  const ceilingMs = Math.min(FIRST_OUTAGE_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_OUTAGE_PAUSE_MS);
   const spreadMs = ceilingMs * (0.5 + 0.5 * (deps.random ?? Math.random)());
-  const requestedMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_MS);
+  const requestedMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_OUTAGE_PAUSE_MS);
   try {
     await (deps.pause ?? pause)(Math.max(spreadMs, requestedMs), signal);
   } catch (cause) {

@@ -6,7 +6,7 @@ import { dispatcherExchange } from './dispatcher-exchange.ts';
 import { fetchExchange, type HttpExchange, type HttpResponse } from './fetch-exchange.ts';
 import { isHeaderValue, parseServiceUrl, type ServiceUrl } from './request-parts.ts';
 import {
-  type Circumstances,
+  type CallState,
   errorOfResponse,
   explainConnection,
   isBroken,
@@ -219,7 +219,7 @@ export class Transport {
     return { method: line.method, origin, path, headers, body };
   }
 
-  #explain(cause: unknown, line: RequestLine, circumstances: Circumstances): RtcError {
+  #explain(cause: unknown, line: RequestLine, circumstances: CallState): RtcError {
     if (cause instanceof RtcError) return cause;
     if (this.#closing.signal.aborted) {
       return new RtcError({ ...line, code: 'aborted', detail: 'the client is closed', cause });

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { HintedError } from '../../contract/hint.ts';
@@ -151,7 +151,8 @@ const MAX_COMM_LENGTH = 15;
 async function nameOfProcess(pid: number): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)('ps', ['-o', 'comm=', '-p', String(pid)]);
-    return stdout.trim().slice(0, MAX_COMM_LENGTH);
+    // macOS prints the path.
+    return basename(stdout.trim()).slice(0, MAX_COMM_LENGTH);
   } catch {
     return undefined;
   }

@@ -17,7 +17,7 @@ export type PurgeDeps = {
   readonly machineClock: Pick<Clock, 'now'>;
   readonly clock: Clock;
   readonly mediaClock: MediaTime;
-  /** Whether the database or the media server is on another machine, whose clock is set apart from ours. */
+  /** Whether the database or the media server is on another machine, whose clock is set independently of ours. */
   readonly isOtherMachineAsked: boolean;
   readonly log: Log;
   /** Returns the purges of one round, in their order. The log names them by their keys. */

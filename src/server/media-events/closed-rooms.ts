@@ -8,9 +8,10 @@ import { type FindRoomRecord, isHelper } from '../rooms/room-records.ts';
 import type { RoomRecord } from '../rooms/store.ts';
 
 /*
- * A closed room that the media server has opened again, for whoever came although it is closed, is not told: it is no call
- * that anybody made, and is deleted (rooms/room-records.ts). Its session is stored as ended without an event, so that
- * nothing of it is told later either. A person who may be in the room makes it a call.
+ * LiveKit opens a closed room again for whoever has an older token. No event of such a session is published: it is not "told",
+ * because it is no call that anybody made. It is withheld instead: stored as ended without an event, so that nothing of it is
+ * told later either, and its room is deleted (rooms/room-records.ts). As soon as a person who may be in the room joins, the session
+ * is told like any other.
  */
 
 /** Returns whether the room of the session was opened although it is closed. Every other stored session has an event. */

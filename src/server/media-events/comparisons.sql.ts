@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../schema/tables.ts';
 import type { ComparisonStore } from './stores.ts';
 
-/** Longer than any lease. A lease that ends later was taken before the clock was set back. */
+/** Longer than the lease of a comparison (3 s). One that ends later was taken before the clock was set back. */
 const LONGEST_LEASE_MS = 10_000;
 /** Name of the only row of the table. */
 const NAME = 'all';

@@ -32,7 +32,7 @@ export class Stays<P extends Presence> {
 
   add(connection: P): this {
     const { identity, joinedAt: from, leftAt } = connection;
-    // Participants who are present are included, even if the media server's clock is ahead of ours.
+    // Somebody who is present has no end yet. With the clock of the media server ahead of ours, an end may be before the start.
     const to = Math.max(from, leftAt ?? Number.POSITIVE_INFINITY);
     const last = this.#lastSpans.get(identity);
     if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);

@@ -11,7 +11,7 @@ import { plural } from '../../contract/amounts.ts';
 import { CallConnection, type CallState } from './connection.ts';
 import { Controls } from './controls.tsx';
 import type { Choices } from './lobby.tsx';
-import { readHand, SHOWN_EVENTS, showName } from './people.tsx';
+import { hasRaisedHand, SHOWN_EVENTS, showName } from './people.tsx';
 import type { Invitation } from './session.ts';
 import { SidePanel, useMessages, useSidePanel } from './side-panel.tsx';
 import { Stage } from './stage.tsx';
@@ -202,7 +202,7 @@ function Announcements() {
   useEffect(() => {
     const others = participants.filter(({ isLocal }) => !isLocal);
     const names = new Map(others.map((each) => [each.identity, showName(each)]));
-    const hands = new Set(others.filter(readHand).map(({ identity }) => identity));
+    const hands = new Set(others.filter(hasRaisedHand).map(({ identity }) => identity));
     const speaking = others.find(({ isSpeaking }) => isSpeaking)?.identity;
     const before = known.current ?? names;
     const said = [

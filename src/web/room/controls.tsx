@@ -14,7 +14,7 @@ import {
   VideoOff,
 } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useState } from 'react';
-import { readHand } from './people.tsx';
+import { hasRaisedHand } from './people.tsx';
 import { REACTIONS, sendReaction } from './reactions.tsx';
 import { type Invitation, moveHand, readCaptions, switchCaptions } from './session.ts';
 import { PANEL_BUTTONS, type PanelTab } from './side-panel.tsx';
@@ -129,7 +129,7 @@ function DeviceToggles({ act }: Act) {
 
 function HandToggle({ invitation, isConnected, act }: Act & Pick<Props, 'invitation' | 'isConnected'>) {
   const { localParticipant } = useLocalParticipant();
-  const isRaised = readHand(localParticipant);
+  const isRaised = hasRaisedHand(localParticipant);
   return (
     <Toggle
       label={isRaised ? 'Lower hand' : 'Raise hand'}

@@ -13,7 +13,7 @@ export function showName({ name, identity }: Participant): string {
   return name === undefined || name === '' ? identity : name;
 }
 
-export function readHand({ attributes }: Participant): boolean {
+export function hasRaisedHand({ attributes }: Participant): boolean {
   return attributes.hand === 'raised';
 }
 
@@ -51,7 +51,9 @@ export function People({ invitation, onError }: Props) {
   const isHost = invitation.role === 'host';
   const roles = INVITABLE_ROLES[ROLES.find((role) => role === invitation.role) ?? 'viewer'];
   const canMute = isHost || invitation.role === 'moderator';
-  const raisedFirst = participants.toSorted((one, other) => Number(readHand(other)) - Number(readHand(one)));
+  const raisedFirst = participants.toSorted(
+    (one, other) => Number(hasRaisedHand(other)) - Number(hasRaisedHand(one)),
+  );
   return (
     <>
       {roles.length > 0 && <Invite {...{ invitation, roles, onError }} />}
@@ -114,7 +116,7 @@ function Person({ participant, onMute, onRemove }: PersonProps) {
         {isLocal && <span className="faint"> (you)</span>}
         {isSpeaking && <span className="sr-only"> speaks</span>}
       </span>
-      {readHand(participant) && <Hand size={16} aria-label="hand raised" className="hand" />}
+      {hasRaisedHand(participant) && <Hand size={16} aria-label="hand raised" className="hand" />}
       {!isMicrophoneEnabled && <MicOff size={16} aria-label="muted" className="faint" />}
       {role !== undefined && <span className={`role role-${role}`}>{role}</span>}
       {(onMute !== undefined || onRemove !== undefined) && (
@@ -162,7 +164,7 @@ async function muteMicrophone(invitation: Invitation, { identity, audioTrackPubl
   }
 }
 
-/** A link for another person, with a code for the camera of a phone. */
+/** A link for another person, with a QR code for a phone. */
 function Invite({ invitation, roles, onError }: Props & { readonly roles: readonly Role[] }) {
   const [role, setRole] = useState<string>(roles[0] ?? '');
   const [invite, setInvite] = useState<InviteLink & { readonly role: string; readonly picture: string }>();

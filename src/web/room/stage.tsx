@@ -10,7 +10,7 @@ import {
 import { Track } from 'livekit-client';
 import { EyeOff, Hand, MicOff, Pin, PinOff } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { initials, personColour, readHand, SHOWN_EVENTS, showName } from './people.tsx';
+import { hasRaisedHand, initials, personColour, SHOWN_EVENTS, showName } from './people.tsx';
 import { type Reaction, useReactions } from './reactions.tsx';
 
 /** A phone shows so many faces, a larger window so many. The others are in the list of people. */
@@ -172,7 +172,7 @@ function Tile({ track, style, reaction, isPinned, onPin, onHide }: TileProps) {
         </span>
       )}
       <figcaption>
-        {readHand(participant) && <Hand size={14} aria-label="hand raised" className="hand" />}
+        {hasRaisedHand(participant) && <Hand size={14} aria-label="hand raised" className="hand" />}
         {!participant.isMicrophoneEnabled && !isShared && <MicOff size={14} aria-label="muted" />}
         <span className="name">
           {label}

@@ -87,7 +87,7 @@ describe('an address with the wrong scheme', () => {
     "<p>You're speaking plain HTTP to an SSL-enabled server port.</p>",
   ])('of http is explained when the server responds so: %s', async (page) => {
     const host = await listenPlain(page);
-    expect(await faultAt(`http://${host}`)).toMatch(/speaks TLS; use https:\/\/ in its address$/);
+    expect(await faultAt(`http://${host}`)).toMatch(/expects TLS; use https:\/\/ in its address$/);
   });
 
   it('is explained by rtc in a line with the cause and one with what to do', async () => {

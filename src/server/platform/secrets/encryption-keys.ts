@@ -177,7 +177,7 @@ function readKeyId(key: Buffer): string {
 function cannotOpen(): ServiceError {
   return new ServiceError(
     'secret-unavailable',
-    'A stored secret cannot be decrypted: this instance does not have the ENCRYPTION_KEY that it was stored with.',
+    'A stored secret cannot be decrypted: this instance does not have the ENCRYPTION_KEY that it was stored with, or the row is damaged.',
     {
       retryable: true,
       hint: { text: 'add that key to ENCRYPTION_KEY, after the current one' },

@@ -7,7 +7,7 @@ const MODULUS = 1n << 256n;
 
 /**
  * Count and checksum of rows in any order: the sum of the SHA-256 of each. Rows that are missing, doubled or changed
- * change it.
+ * change it. The copy of an SQLite database to PostgreSQL compares so what it sent with what is stored.
  */
 export class RowDigest {
   #count = 0;

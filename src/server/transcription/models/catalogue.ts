@@ -2,8 +2,8 @@ import { AUTO, matchLanguage, WHISPER_LANGUAGES } from '../engines/speech.ts';
 
 /*
  * Speech models that `rtc stt install` can fetch. The archives are releases of sherpa-onnx, each named by its
- * documentation, test scripts or release workflows (https://github.com/k2-fsa/sherpa-onnx). Models for which a language
- * is suggested come in the order of preference: the smallest good one first.
+ * documentation, test scripts or release workflows (https://github.com/k2-fsa/sherpa-onnx). Of several
+ * models of a language, the first one is suggested.
  */
 
 export const RELEASES = 'https://github.com/k2-fsa/sherpa-onnx/releases/download/asr-models';
@@ -112,12 +112,17 @@ export const CATALOGUE: readonly CatalogueModel[] = [
 ];
 
 function moonshineModels(): readonly CatalogueModel[] {
-  const specialised = [
-    ...[['base', 'ar', 'Arabic', 141_600_000] as const, ['base', 'es', 'Spanish', 66_000_000] as const],
-    ...[['base', 'ja', 'Japanese', 141_600_000] as const, ['tiny', 'ja', 'Japanese', 72_400_000] as const],
-    ...[['tiny', 'ko', 'Korean', 72_400_000] as const, ['base', 'uk', 'Ukrainian', 141_600_000] as const],
-    ...[['base', 'vi', 'Vietnamese', 141_600_000] as const, ['base', 'zh', 'Chinese', 141_600_000] as const],
-  ].map(([size, language, name, diskBytes]) => ({
+  const sizes = [
+    ['base', 'ar', 'Arabic', 141_600_000],
+    ['base', 'es', 'Spanish', 66_000_000],
+    ['base', 'ja', 'Japanese', 141_600_000],
+    ['tiny', 'ja', 'Japanese', 72_400_000],
+    ['tiny', 'ko', 'Korean', 72_400_000],
+    ['base', 'uk', 'Ukrainian', 141_600_000],
+    ['base', 'vi', 'Vietnamese', 141_600_000],
+    ['base', 'zh', 'Chinese', 141_600_000],
+  ] as const;
+  const specialised = sizes.map(([size, language, name, diskBytes]) => ({
     ...MOONSHINE,
     diskBytes,
     name: `moonshine-${size}-${language}`,

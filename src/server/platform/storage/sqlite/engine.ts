@@ -163,8 +163,8 @@ function createEngine<Tables>({ writer, reader, path, clock, guard }: EnginePart
 }
 
 /**
- * SQLite keeps the log when its file is no longer at its path. The log must then not be taken for that of a file at the same
- * path, and the moved file should be complete. Therefore the log is copied into the file here.
+ * If the file was moved, SQLite leaves its log behind, where a new file at that path would take it for its own. Therefore the log
+ * is copied into the moved file first, which is complete then.
  */
 function closeDatabases({ writer, reader }: Databases, guard: FileGuard): void {
   reader.close();
