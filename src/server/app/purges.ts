@@ -18,43 +18,42 @@ export function startPurges(config: Config, deps: StartPurgesDeps): ReturnType<t
   const purge = startPurge({
     ...deps,
     isOtherMachineAsked: [config.livekit.url, config.databaseUrl].some(isOnOtherMachine),
-    listPurges: (now) => listPurges(config.values, deps, now),
+    purges: listPurges(config.values, deps),
   });
   deps.metrics?.watchRefusedPurge(() => purge.refusal()?.since);
   return purge;
 }
 
-function listPurges(
-  values: Config['values'],
-  deps: StartPurgesDeps,
-  now: number,
-): Readonly<Record<string, Purge>> {
+function listPurges(values: Config['values'], deps: StartPurgesDeps): Readonly<Record<string, Purge>> {
   const { store } = deps;
-  const beforeDays = (days: number): number => now - days * DAY_MS;
-  const endedBefore = now - ENDED_KEPT_MS;
-  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION } = values;
-  const purgesOfRecordings = (before: number): Readonly<Record<string, Purge>> => ({
-    recordings: (limit, signal) => purgeRecordings(deps, { before, limit, signal }),
-  });
-  const purgesOfTranscriptions = (before: number): Readonly<Record<string, Purge>> => ({
-    transcriptions: (limit, signal) => purgeTranscriptions(store, { before, limit, signal }),
-  });
-  return {
-    deliveries: (limit) => store.deliveries.purge(beforeDays(values.DELIVERY_RETENTION), limit),
-    events: (limit) => store.events.purge(beforeDays(values.EVENT_RETENTION), limit),
-    tracks: (limit) => store.presence.purgeTracks(beforeDays(values.EVENT_RETENTION), limit),
-    sessions: (limit) => store.presence.purge(beforeDays(values.SESSION_RETENTION), limit),
-    idempotentRequests: (limit) => store.idempotency.purge(now, limit),
-    auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
-    failedReads: (limit) => store.audit.purgeExpired(now, limit),
-    turnSounds: (limit) => purgeSounds(store, { now, limit }),
-    blocks: (limit) => store.blocks.purge(endedBefore, limit),
-    rooms: (limit) => store.rooms.purge(endedBefore, limit),
-    plans: (limit) => store.plans.purge(endedBefore, limit),
-    entryDecisions: (limit) => store.entryDecisions.purge(now, limit),
-    keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
-    usage: (limit) => store.usage.purge(beforeDays(values.USAGE_RETENTION), limit),
-    ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(beforeDays(TRANSCRIPT_RETENTION))),
-    ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(beforeDays(RECORDING_RETENTION))),
+  const { RECORDING_RETENTION: recordingDays, TRANSCRIPT_RETENTION: transcriptDays } = values;
+  const transcriptions = (days: number): Purge => {
+    return ({ now, ...batch }) => purgeTranscriptions(store, { ...batch, before: now - days * DAY_MS });
   };
+  const recordings = (days: number): Purge => {
+    return ({ now, ...batch }) => purgeRecordings(deps, { ...batch, before: now - days * DAY_MS });
+  };
+  return {
+    deliveries: afterDays(values.DELIVERY_RETENTION, store.deliveries.purge),
+    events: afterDays(values.EVENT_RETENTION, store.events.purge),
+    tracks: afterDays(values.EVENT_RETENTION, store.presence.purgeTracks),
+    sessions: afterDays(values.SESSION_RETENTION, store.presence.purge),
+    idempotentRequests: afterDays(0, store.idempotency.purge),
+    auditEntries: afterDays(values.AUDIT_RETENTION, store.audit.purge),
+    failedReads: afterDays(0, store.audit.purgeExpired),
+    turnSounds: (batch) => purgeSounds(store, batch),
+    blocks: ({ now, limit }) => store.blocks.purge(now - ENDED_KEPT_MS, limit),
+    rooms: ({ now, limit }) => store.rooms.purge(now - ENDED_KEPT_MS, limit),
+    plans: ({ now, limit }) => store.plans.purge(now - ENDED_KEPT_MS, limit),
+    entryDecisions: afterDays(0, store.entryDecisions.purge),
+    keys: afterDays(values.AUDIT_RETENTION, store.keys.purge),
+    usage: afterDays(values.USAGE_RETENTION, store.usage.purge),
+    ...(transcriptDays === undefined ? {} : { transcriptions: transcriptions(transcriptDays) }),
+    ...(recordingDays === undefined ? {} : { recordings: recordings(recordingDays) }),
+  };
+}
+
+/** Deletes what is older than so many days, by the purge of a store. */
+function afterDays(days: number, purge: (before: number, limit: number) => Promise<number>): Purge {
+  return ({ now, limit }) => purge(now - days * DAY_MS, limit);
 }

@@ -20,15 +20,20 @@ export type PurgeDeps = {
   /** Whether the database or the media server is on another machine, whose clock is set independently of ours. */
   readonly isOtherMachineAsked: boolean;
   readonly log: Log;
-  /** Returns the purges of one round, in their order. The log names them by their keys. */
-  readonly listPurges: (now: number) => Readonly<Record<string, Purge>>;
+  /** The purges of a round, in their order. The log names them by their keys. */
+  readonly purges: Readonly<Record<string, Purge>>;
 };
 
 /** See MediaClock. */
 type MediaTime = { readonly readDifference: (now: number) => number | undefined };
 
-/** Deletes at most `limit` records whose retention has ended, and returns their number. */
-export type Purge = (limit: number, signal: AbortSignal) => Promise<number>;
+/**
+ * Deletes at most `limit` records whose retention has ended at `now`, and returns their number. The clock is read for each
+ * batch, since it may be corrected during a long round.
+ */
+export type Purge = (batch: PurgeBatch) => Promise<number>;
+
+export type PurgeBatch = { readonly now: number; readonly limit: number; readonly signal: AbortSignal };
 
 /*
  * A clock that is ahead ends every retention at once. What is deleted cannot be undone, so that no single clock decides:
@@ -139,13 +144,13 @@ function toText(ms: number): string {
 }
 
 async function purgeAll(
-  { clock, listPurges }: PurgeDeps,
+  { clock, purges }: PurgeDeps,
   signal: AbortSignal,
   onDeleted: (name: string, count: number) => void,
 ): Promise<void> {
-  for (const [name, purge] of Object.entries(listPurges(clock.now()))) {
+  for (const [name, purge] of Object.entries(purges)) {
     while (!signal.aborted) {
-      const count = await purge(BATCH, signal);
+      const count = await purge({ now: clock.now(), limit: BATCH, signal });
       if (count === 0) break;
       onDeleted(name, count);
       await clock.sleep(PAUSE_MS, signal);

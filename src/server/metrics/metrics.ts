@@ -83,9 +83,9 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     countLostAuditEntries: (count: number) => losses.auditEntries.inc(count),
     countUnkeptAuditEntry: () => losses.unkeptEntries.inc(),
     countKeyLimitRefusal: (kind: LimitedKind | RoomLimit) => losses.keyLimits.inc({ kind }),
-    /** Sets the source of the counts that are read at a scrape. */
+    /** Adds a source of counts that are read at a scrape. */
     watchFigures: (source: FigureSource) => void refreshers.push(createFigureRefresher(figures, source)),
-    /** Sets the dependencies that are tried at a scrape. */
+    /** Adds dependencies that are tried at a scrape. */
     watchDependencies: (wanted: Dependencies) =>
       void refreshers.push(...createRefreshers(dependencies, wanted)),
     render: async () => {

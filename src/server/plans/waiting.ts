@@ -347,11 +347,11 @@ async function sweepWaitingRoom(deps: WaitingDeps, name: string): Promise<void> 
   const found = await deps.store.entryDecisions.findAll(ids);
   const decisions = new Map(found.map((decision) => [decision.waitingId, decision]));
   const told = await deps.store.events.findKnown(ids.map((id) => `participant_waiting:${id}`));
-  // What fails for one person does not put off the others.
+  // What fails for one person does not put off the others. They come one by one, because several rooms are looked after at once.
   const failures: unknown[] = [];
-  await forEachConcurrently(present, REQUESTS_AT_ONCE, async (one) => {
+  for (const one of present) {
     const known = { decision: decisions.get(one.id), isTold: told.has(`participant_waiting:${one.id}`) };
     await settle(deps, one, known).catch((error: unknown) => failures.push(error));
-  });
+  }
   if (failures.length > 0) throw failures[0];
 }

@@ -164,7 +164,6 @@ function isAsRead(recording: Recording) {
     ]);
 }
 
-/** Deletes the turns with the recording, and the lease first: a worker that holds it may be adding turns. */
 function listEnded(db: Database, { before, limit, after }: EndedQuery): Promise<readonly Recording[]> {
   return db
     .selectFrom('recordings')
@@ -177,6 +176,7 @@ function listEnded(db: Database, { before, limit, after }: EndedQuery): Promise<
     .execute();
 }
 
+/** Deletes the turns with the recording, and the lease first: a worker that holds it may be adding turns. */
 async function deleteRecording(connection: Connection, id: string): Promise<boolean> {
   await deleteSounds(connection, id);
   return await connection.atomically(async (db) => {

@@ -34,10 +34,10 @@ async function setUp(now = START) {
     const store = { ...stage.store, clock: { now: databaseNow } };
     const purge = startPurge({
       ...{ store, clock, machineClock: clock, isOtherMachineAsked },
-      listPurges: (time) => ({
-        deliveries: (limit) => stage.store.deliveries.purge(time - 90 * DAY_MS, limit),
-        events: (limit) => stage.store.events.purge(time - 90 * DAY_MS, limit),
-      }),
+      purges: {
+        deliveries: ({ now, limit }) => stage.store.deliveries.purge(now - 90 * DAY_MS, limit),
+        events: ({ now, limit }) => stage.store.events.purge(now - 90 * DAY_MS, limit),
+      },
       mediaClock: { readDifference: mediaMs },
       log: collectingLog(lines),
     });

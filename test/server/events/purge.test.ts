@@ -50,10 +50,10 @@ describe('an event whose retention has ended', () => {
       ...{ clock, machineClock: clock, isOtherMachineAsked: false },
       mediaClock: { readDifference: () => undefined },
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      listPurges: (now) => ({
-        deliveries: (limit) => stage.store.deliveries.purge(now - DAY_MS, limit),
-        events: (limit) => stage.store.events.purge(now - 2 * DAY_MS, limit),
-      }),
+      purges: {
+        deliveries: ({ now, limit }) => stage.store.deliveries.purge(now - DAY_MS, limit),
+        events: ({ now, limit }) => stage.store.events.purge(now - 2 * DAY_MS, limit),
+      },
     });
     cleanUps.push(purge.close);
     await letPass(clock, QUIET_MS + 1_000);

@@ -143,14 +143,14 @@ function AddButton({ room }: { readonly room: string }) {
       {...askForDraft({
         initial: { url: '' },
         writeCommand: () => writeCommand('broadcast', 'update', room, '--url-stdin'),
-        fields: ({ url }, change) => (
+        // Without a value: React would write the key into the document.
+        fields: (_draft, change) => (
           <TextField
             label="URL with the stream key"
             type="password"
             required
             autoComplete="off"
             placeholder="rtmps://live.example.org/app/stream-key"
-            value={url}
             onChange={(text) => change({ url: text })}
           />
         ),

@@ -73,6 +73,7 @@ export function UsageView() {
           <Chart by={query.by} figure={figure} lines={items} period={whole.data} />
           <div className="table-bounded">
             <DataTable
+              key={query.by}
               label="Usage"
               columns={columns}
               rows={items}
