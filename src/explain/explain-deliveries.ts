@@ -26,7 +26,10 @@ export async function explainDeliveries(reading: Reading, events: readonly Event
   const parts: Part[] = [];
   for (const webhook of webhooks) {
     const lists = await Promise.all(
-      (['failed', 'pending'] as const).map((status) => readSince(reading, { webhook, status, first })),
+      (['failed', 'pending'] as const).map(async (status) => ({
+        status,
+        ...(await readSince(reading, { webhook, status, first })),
+      })),
     );
     const stuck = lists
       .flatMap(({ deliveries }) => deliveries)
@@ -35,16 +38,14 @@ export async function explainDeliveries(reading: Reading, events: readonly Event
     if (webhook.pausedAt && held > 0) parts.push(partOfPaused(webhook, held));
     const tried = stuck.filter(({ attempts }) => attempts.length > 0);
     if (tried.length > 0) parts.push(partOfStuck(webhook, tried));
-    if (lists.some(({ isCut }) => isCut)) {
-      parts.push({
-        next: [
-          {
-            text: `only the newest ${MAX_DELIVERIES} unsuccessful deliveries of webhook ${webhook.id} were read; see the others`,
-            command: `rtc webhooks deliveries ${webhook.id} --status failed`,
-          },
-        ],
-      });
-    }
+    parts.push({
+      next: lists
+        .filter(({ isCut }) => isCut)
+        .map(({ status }) => ({
+          text: `only the newest ${MAX_DELIVERIES} ${status} deliveries of webhook ${webhook.id} were read; see the others`,
+          command: `rtc webhooks deliveries ${webhook.id} --status ${status}`,
+        })),
+    });
   }
   const others = {
     text: `only ${MAX_WEBHOOKS} webhooks were looked at; see the others`,
@@ -105,7 +106,11 @@ function partOfStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
   const pending = stuck.length - failed;
   const counts = [
     ...(failed === 0 ? [] : [`${plural(failed, 'delivery', 'deliveries')} failed`]),
-    ...(pending === 0 ? [] : [`${plural(pending, 'delivery is', 'deliveries are')} being retried`]),
+    ...(pending === 0
+      ? []
+      : [
+          `${plural(pending, 'delivery is', 'deliveries are')} ${webhook.pausedAt === null ? 'being retried' : 'waiting'}`,
+        ]),
   ];
   const moment = ({ delivery, attempt }: typeof first): Moment => ({
     at: attempt.startedAt,
@@ -142,19 +147,36 @@ export type Attempt = Delivery['attempts'][number];
 /** Describes in a few words why an attempt counts as failed. */
 export function describeReason({ statusCode, error }: Attempt): string {
   if (statusCode === null) return error ?? 'nobody responded';
-  if (isRedirect(statusCode)) return `it responded with ${statusCode}: ${error}`;
-  return `it responded with ${statusCode}`;
+  const more = error === null || error.includes(`responded with ${statusCode}`) ? '' : `: ${error}`;
+  return `it responded with ${statusCode}${more}`;
 }
+
+/** What the service writes when the receiver was too slow, or did not end its response (webhook-sender.ts). */
+const SLOW = /^(no response|the response did not end) (within|in time)/;
 
 /** Returns the step after which the next attempt succeeds, by the error of the last one. */
 export function mend(webhookId: string, { statusCode, error }: Attempt) {
   const test = `rtc webhooks test ${webhookId}`;
+  if (error !== null && SLOW.test(error)) {
+    return {
+      text: 'let the receiver end its response within 10 s and do long work afterwards, then test it',
+      command: test,
+    };
+  }
+  if (statusCode === null && error !== null && /\bTLS\b/.test(error)) {
+    return {
+      text: "correct the receiver's certificate, or the scheme of its address, then test it",
+      command: test,
+    };
+  }
+  if (statusCode === null && error !== null && /delivery|ENCRYPTION_KEY/.test(error)) {
+    return {
+      text: 'mend the service: its log has more about this delivery, then test the webhook',
+      command: test,
+    };
+  }
   if (statusCode === null) {
-    const isSlow = /time|abort/i.test(error ?? '');
-    const text = isSlow
-      ? 'let the receiver respond within 10 s and do long work afterwards, then test it'
-      : 'start the receiver, or correct its address, then test it';
-    return { text, command: test };
+    return { text: 'start the receiver, or correct its address, then test it', command: test };
   }
   if (statusCode === 401 || statusCode === 403) {
     return {

@@ -2,8 +2,8 @@ export type DateParts = { readonly day: number; readonly month: number; readonly
 
 /**
  * Parses a date as people write it in Italy: `01/02/1980`, `1-2-1980`, `1.2.1980`, `1 2 1980`, `01021980`, `1 febbraio
- * 1980`, `1 feb. 1980`; or `1980-02-01`. A time after it is ignored. The day comes before the month. Returns undefined for
- * anything else: years of two digits could be of either century.
+ * 1980`, `1 feb. 1980`; or with the year first, `1980-02-01`. A time after it is ignored. The day comes before the month. Whether
+ * there is such a day is not checked. Returns undefined for anything else: years of two digits could be of either century.
  */
 export function dateOfText(text: string): DateParts | undefined {
   const plain = plainDate(text);

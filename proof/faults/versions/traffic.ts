@@ -283,7 +283,7 @@ class Work {
 /** A broadcast that begins before the first replacement and ends after the last one. */
 const LONG = 'cast-long';
 
-/** One event in ten is refused once, so that its retry may be another build's. */
+/** One event in 32 (ids are base 32) is refused once, so that its retry may be another build's. */
 function mustBeRefused({ body }: Received): boolean {
   return body.id.endsWith('7');
 }
@@ -311,7 +311,6 @@ function countRepeated(received: readonly Received[]): number {
 type Told = EventBody & {
   readonly closing?: { readonly secondsLeft: number };
   readonly closeReason?: string;
-  readonly broadcast?: { readonly roomId?: string };
 };
 
 /** Returns each event once, as the first webhook got it. */

@@ -107,7 +107,7 @@ async function attackWith(urls: readonly string[], stage: Stage, tally: Tally): 
   }
 }
 
-/** Sends deliveries to a redirect and to a rebound name. Returns how many requests arrived at the allowed server. */
+/** Sends tests of webhooks to a redirect and to a rebound name. Returns how many requests arrived at the allowed server. */
 async function lureWith(stage: Stage, port: number): Promise<{ readonly allowed: number }> {
   const { fleet, instance, internal } = stage;
   const lures = [

@@ -184,6 +184,10 @@ async function findKnown(
   return new Set(rows.map((row) => row.sourceId));
 }
 
+/**
+ * There are three ways to find a page: along the log (`position`), by one scan of the index for each type, or, for a key of some
+ * rooms, along the log for a while and then by the index of rooms.
+ */
 async function listEvents(connection: Connection, query: EventQuery): Promise<readonly StoredEvent[]> {
   const { room, rooms, types, since, limit } = query;
   if (types?.length === 0) return [];
@@ -281,7 +285,7 @@ function select(
   // Few events are skipped also if every type is wanted.
   if (isFew || isEvery) return page([sql`type in (${sql.join(types)})`]);
   // Scans the index once for each type, because no engine merges the scans of an `in`. An equality would let PostgreSQL walk
-  // the positions instead, which takes long where a stretch of the log has no event of the type. Of the pair
+  // the positions instead, which takes long where a stretch of the log has no event of the type. Of (type, position)
   // SQLite would use the type alone, and begin at its first event.
   const pages = types.map((type) => {
     const isNext =

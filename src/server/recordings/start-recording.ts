@@ -66,8 +66,8 @@ const CLAIM_MS = 60_000;
 const POLL_INTERVAL_MS = 100;
 
 /**
- * Starts a recording, or returns the running one of the room, which keeps its own settings. Throws room-not-found,
- * media-worker-unavailable and the media server's own errors.
+ * Starts a recording, or returns the running one of the room, which keeps its own settings. Throws room-not-found, conflict,
+ * invalid-request, media-worker-unavailable and the media server's own errors.
  */
 export async function startRecording(
   deps: RecordingDeps,
@@ -206,7 +206,10 @@ async function startEgress(deps: RecordingDeps, { recording, wanted, deadline }:
   throw inTime.error;
 }
 
-/** Returns the recording if an event has told of its egress, which is an answer too. From now on, it is none. */
+/**
+ * Returns the recording if an event has told of its egress, which is an answer too. From now on, such an event does not activate
+ * the recording any more.
+ */
 async function noteUnwanted(deps: RecordingDeps, recording: Recording): Promise<Recording | undefined> {
   const observation = { type: 'start-unwanted', owner: deps.instanceId, at: deps.clock.now() } as const;
   try {

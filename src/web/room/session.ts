@@ -1,5 +1,5 @@
 /*
- * Requests of the page to the command line that serves it. Every request has the access token of the page: the command line
+ * Requests of the page to the command line that serves it. All but the first one have the access token of the page: the command line
  * serves every holder of a token that it issued itself, even an expired one.
  */
 
@@ -173,7 +173,7 @@ function isInvitation(value: unknown): value is Invitation {
  *   http://127.0.0.1:PORT/#code=…
  *   http://127.0.0.1:PORT/#room=demo&identity=ada&name=Ada&role=host&url=ws://…&token=…
  *
- * The page also uses the access token to prove itself to the command line when it needs a fresh one: see session.ts.
+ * The page also uses the access token to prove itself to the command line when it needs a fresh one: see requestToken.
  */
 
 export type Invitation = {

@@ -13,7 +13,7 @@ import { describeFailure } from './words.ts';
 
 /* What a host or moderator sees of people who wait. */
 
-/** A page that is not looked at asks, because a browser has six connections for all pages of this origin. */
+/** A hidden page polls instead of keeping a request open, because a browser has six connections for all pages of this origin. */
 const HIDDEN_MS = 5_000;
 /** A room without a lobby may get one. */
 const SELDOM_MS = 30_000;
@@ -87,11 +87,12 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const end = (): void => {
       window.clearTimeout(timer);
       document.removeEventListener('visibilitychange', end);
+      signal.removeEventListener('abort', end);
       resolve();
     };
     const timer = window.setTimeout(end, ms);
     document.addEventListener('visibilitychange', end);
-    signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end);
   });
 }
 
