@@ -391,7 +391,7 @@ class Work {
     return secrets.some((secret) => expectedSignatures(received, secret).specified === header);
   }
 
-  /** One event in ten is refused twice, and another one once. */
+  /** One event in 32 is refused twice, and another one once: ids are base 32. */
   #isRefused(received: Received): boolean {
     const count = this.#refused.get(identify(received)) ?? 0;
     this.#refused.set(identify(received), count + 1);
