@@ -61,7 +61,7 @@ export type AbsentAddOn = {
   readonly hint: Hint | undefined;
 };
 
-/** What `rtc rooms join` tells of the room while it is there. */
+/** News of the room, which `rtc rooms join` tells while it is there. */
 export type RoomVisitNews =
   | {
       readonly type: 'joined';

@@ -151,7 +151,7 @@ export function describeReason({ statusCode, error }: Attempt): string {
   return `it responded with ${statusCode}${more}`;
 }
 
-/** What the service writes when the receiver was too slow, or did not end its response (webhook-sender.ts). */
+/** The errors of a receiver that was too slow, or did not end its response, as webhook-sender.ts writes them. */
 const SLOW = /^(no response|the response did not end) (within|in time)/;
 
 /** Returns the step after which the next attempt succeeds, by the error of the last one. */

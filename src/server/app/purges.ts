@@ -34,26 +34,26 @@ function listPurges(values: Config['values'], deps: StartPurgesDeps): Readonly<R
     return ({ now, ...batch }) => purgeRecordings(deps, { ...batch, before: now - days * DAY_MS });
   };
   return {
-    deliveries: afterDays(values.DELIVERY_RETENTION, store.deliveries.purge),
-    events: afterDays(values.EVENT_RETENTION, store.events.purge),
-    tracks: afterDays(values.EVENT_RETENTION, store.presence.purgeTracks),
-    sessions: afterDays(values.SESSION_RETENTION, store.presence.purge),
-    idempotentRequests: afterDays(0, store.idempotency.purge),
-    auditEntries: afterDays(values.AUDIT_RETENTION, store.audit.purge),
-    failedReads: afterDays(0, store.audit.purgeExpired),
+    deliveries: olderThan(values.DELIVERY_RETENTION * DAY_MS, store.deliveries.purge),
+    events: olderThan(values.EVENT_RETENTION * DAY_MS, store.events.purge),
+    tracks: olderThan(values.EVENT_RETENTION * DAY_MS, store.presence.purgeTracks),
+    sessions: olderThan(values.SESSION_RETENTION * DAY_MS, store.presence.purge),
+    idempotentRequests: olderThan(0, store.idempotency.purge),
+    auditEntries: olderThan(values.AUDIT_RETENTION * DAY_MS, store.audit.purge),
+    failedReads: olderThan(0, store.audit.purgeExpired),
     turnSounds: (batch) => purgeSounds(store, batch),
-    blocks: ({ now, limit }) => store.blocks.purge(now - ENDED_KEPT_MS, limit),
-    rooms: ({ now, limit }) => store.rooms.purge(now - ENDED_KEPT_MS, limit),
-    plans: ({ now, limit }) => store.plans.purge(now - ENDED_KEPT_MS, limit),
-    entryDecisions: afterDays(0, store.entryDecisions.purge),
-    keys: afterDays(values.AUDIT_RETENTION, store.keys.purge),
-    usage: afterDays(values.USAGE_RETENTION, store.usage.purge),
+    blocks: olderThan(ENDED_KEPT_MS, store.blocks.purge),
+    rooms: olderThan(ENDED_KEPT_MS, store.rooms.purge),
+    plans: olderThan(ENDED_KEPT_MS, store.plans.purge),
+    entryDecisions: olderThan(0, store.entryDecisions.purge),
+    keys: olderThan(values.AUDIT_RETENTION * DAY_MS, store.keys.purge),
+    usage: olderThan(values.USAGE_RETENTION * DAY_MS, store.usage.purge),
     ...(transcriptDays === undefined ? {} : { transcriptions: transcriptions(transcriptDays) }),
     ...(recordingDays === undefined ? {} : { recordings: recordings(recordingDays) }),
   };
 }
 
-/** Deletes what is older than so many days, by the purge of a store. */
-function afterDays(days: number, purge: (before: number, limit: number) => Promise<number>): Purge {
-  return ({ now, limit }) => purge(now - days * DAY_MS, limit);
+/** Deletes by the purge of a store. With 0, rows whose own end has passed. */
+function olderThan(ms: number, purge: (before: number, limit: number) => Promise<number>): Purge {
+  return ({ now, limit }) => purge(now - ms, limit);
 }

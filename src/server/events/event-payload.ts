@@ -62,7 +62,7 @@ export type DomainEvent = {
   readonly isReconciled: boolean;
   /** Left out: see event-times.ts. It changes the count of participants all the same. */
   readonly isUntold?: boolean | undefined;
-  /** Told some time after it happened: participants were counted then. */
+  /** The event is told some time after it happened: participants were counted then. */
   readonly isLate?: boolean | undefined;
   /** End of the usage that it reports, if that is not its time. */
   readonly usedUntil?: number | undefined;

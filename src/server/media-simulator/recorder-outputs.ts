@@ -11,7 +11,7 @@ import {
 import { AwsClient } from 'aws4fetch';
 import { makeFolder } from '../platform/storage/make-folder.ts';
 
-/* What the simulated recorder writes, and where: the outputs of a request, without the keys of buckets and streams. */
+/* The files and streams of the simulated recorder: the outputs of a request, without the keys of buckets and streams. */
 
 /** A record of a stream shows its URL as LiveKit shortens it. */
 export function newStream(url: string): StreamInfo {

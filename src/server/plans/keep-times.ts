@@ -85,7 +85,7 @@ async function actOnRooms(
   await startActs(deps, acting, { claim, run });
 }
 
-/** What is read once for all claimed rooms. */
+/** Read once for all claimed rooms. */
 type SeenRooms = {
   readonly plans: ReadonlyMap<string, PlanSettings>;
   /** The session of each room that the media server lists, by its name. */
@@ -111,7 +111,7 @@ function listPlanned(rows: readonly PlannedRoom[], { plans, open }: SeenRooms) {
   });
 }
 
-/** What is saved of a room, and what is done in it. Both, if it is to be warned and what is due next does not wait for that. */
+/** A change to save of a room, and an action in it. Both, if it is to be warned and what is due next does not wait for that. */
 type Decision = { readonly settled?: PlannedRoom; readonly acting?: Acting };
 
 type Decided = Pick<Acting, 'row' | 'room'> & { readonly now: number };

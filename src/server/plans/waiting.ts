@@ -347,7 +347,7 @@ async function sweepWaitingRoom(deps: WaitingDeps, name: string): Promise<void> 
   const found = await deps.store.entryDecisions.findAll(ids);
   const decisions = new Map(found.map((decision) => [decision.waitingId, decision]));
   const told = await deps.store.events.findKnown(ids.map((id) => `participant_waiting:${id}`));
-  // What fails for one person does not put off the others. They come one by one, because several rooms are looked after at once.
+  // An error about one person does not put off the others. They come one by one, because several rooms are looked after at once.
   const failures: unknown[] = [];
   for (const one of present) {
     const known = { decision: decisions.get(one.id), isTold: told.has(`participant_waiting:${one.id}`) };

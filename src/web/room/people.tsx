@@ -77,7 +77,7 @@ export function People({ invitation, onError }: Props) {
   );
 }
 
-/** What changes the faces and the list of people. */
+/** Events that change the faces and the list of people. */
 export const SHOWN_EVENTS = [
   RoomEvent.ParticipantConnected,
   RoomEvent.ParticipantDisconnected,

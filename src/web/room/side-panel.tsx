@@ -27,7 +27,7 @@ export function useMessages(isOpen: boolean): Messages {
 /** The names of the buttons of the controls that open the panel. */
 export const PANEL_BUTTONS = { people: 'open-people', chat: 'open-chat', waiting: 'open-people' } as const;
 
-/** What Escape closes first. */
+/** Escape closes this first. */
 const ABOVE = ':popover-open, dialog[open]';
 
 /** Which tab is open. Escape closes the panel from anywhere in the page; the focus goes back to the button that opened it. */

@@ -11,7 +11,7 @@ import {
 } from './session.ts';
 import { describeFailure } from './words.ts';
 
-/* What a host or moderator sees of people who wait. */
+/* People who wait, as a host or moderator sees them. */
 
 /** A hidden page polls instead of keeping a request open, because a browser has six connections for all pages of this origin. */
 const HIDDEN_MS = 5_000;

@@ -3,7 +3,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { RoomClosing } from '../../../contract/plans.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 
-/* What is asked about a room when somebody joins it. */
+/* Questions about a room that somebody joins. */
 
 /**
  * Throws for the embedded media server, to which nobody can connect: it responds to LiveKit's connection check with 501.

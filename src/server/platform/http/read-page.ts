@@ -10,7 +10,7 @@ type PageRequest = { readonly cursor?: string | undefined; readonly limit?: numb
 /** Rows of a page for which the caller asks no number. */
 const DEFAULT_LIMIT = 50;
 
-/** What a list is asked for, and the rooms of the key that asks; undefined for all rooms. */
+/** The query of a list, and the rooms of the key that asks; undefined for all rooms. */
 export type OfRooms<Query> = Query & { readonly rooms?: RoomPrefixes | undefined };
 
 type RowRequest<P> = { readonly after: P | undefined; readonly limit: number };

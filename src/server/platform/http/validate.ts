@@ -116,12 +116,6 @@ function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], valu
   });
 }
 
-/** Creates an error of one body field, which is named by its JSON pointer. */
-export function bodyError(path: string, detail: string): ServiceError {
-  const errors = [fieldError('body', path, detail)];
-  return new ServiceError('invalid-request', summary('body', errors, 1), { errors });
-}
-
 function summary(place: Place, errors: readonly FieldError[], count: number): string {
   const [first] = errors;
   if (first === undefined) return `The ${place} is not valid.`;
@@ -141,7 +135,7 @@ function fieldError(place: Place, path: string, detail: string): FieldError {
 }
 
 /** Writes a JSON pointer as the fragment of a URL. What does not fit is left out by whole characters and escapes. */
-function encodePointer(path: string): string {
+export function encodePointer(path: string): string {
   let fragment = '#';
   for (const [part] of path
     .slice(0, MAX_POINTER_LENGTH)
@@ -226,7 +220,7 @@ type SchemaError = {
   readonly message: string;
 };
 
-/* What is done with the top-level fields of a value before the validator. */
+/* Preparation of the top-level fields of a value for the validator. */
 
 type Property = {
   readonly type?: string;

@@ -100,7 +100,7 @@ function usedTags(routes: readonly Route[]): readonly JsonObject[] {
     .map(([name, description]) => ({ name, description }));
 }
 
-/** What operations share. */
+/** Parts that operations share. */
 type Shared = {
   readonly components: Components;
   readonly responses: SharedParts;

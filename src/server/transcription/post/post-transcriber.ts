@@ -7,6 +7,7 @@ import {
   lockNamedRoom,
   type NamedRoom,
 } from '../../events/append-events.ts';
+import type { PurgeBatch } from '../../events/purge.ts';
 import { keepLease } from '../../platform/jobs/keep-lease.ts';
 import { startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
@@ -247,12 +248,10 @@ const RETENTION_MS = 7 * 86_400_000;
  */
 const BATCH = 100;
 
-type PurgeBatch = { readonly now: number; readonly limit: number };
-
 /** Deletes audio of tracks that was transcribed or is too old. Returns the number of deleted parts. */
 export function purgeSounds(
   { turns }: Pick<TurnStores, 'turns'>,
-  { now, limit }: PurgeBatch,
+  { now, limit }: Pick<PurgeBatch, 'now' | 'limit'>,
 ): Promise<number> {
   return turns.purgeSounds({ before: now - RETENTION_MS, limit: Math.min(limit, BATCH) });
 }

@@ -14,7 +14,7 @@ import { CHECK_TONES, Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { WebhookHealth } from '../webhooks/webhook-health.tsx';
 
-/* What is wrong, what works for the service, and the last errors. */
+/* Troubles, the processes that work for the service, and the last errors. */
 
 export type Counted = { readonly webhook: Webhook; readonly stats: WebhookStats };
 

@@ -52,7 +52,7 @@ export function RoomFilter({ what }: { readonly what: string }) {
 }
 
 type ChoiceProps = FilterProps & {
-  /** What is shown where none is chosen. */
+  /** Shown where none is chosen. */
   readonly all: string;
   readonly choices: readonly string[];
   readonly isDisabled?: boolean;

@@ -59,7 +59,7 @@ type RowsProps<Row extends object> = Omit<TableProps<Row>, 'rows'> & {
   readonly error: unknown;
   readonly onRetry?: () => void;
   readonly empty: { readonly title: string; readonly text?: string };
-  /** What is shown beside the rows. */
+  /** Shown beside the rows. */
   readonly panel?: ReactNode;
 };
 
@@ -87,13 +87,13 @@ type PanelProps = {
   readonly title: string;
   /** Its name for readers who do not see it; without it, the title. */
   readonly label?: string;
-  /** What stands beside the title. */
+  /** Stands beside the title. */
   readonly mark?: ReactNode;
   readonly children: ReactNode;
   readonly onClose: () => void;
 };
 
-/** What is shown beside a list: the thing that was opened. */
+/** Shows beside a list the thing that was opened. */
 export function Panel({ title, label = title, mark, onClose, children }: PanelProps) {
   return (
     <aside className="panel" aria-label={label}>

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../../contract/errors.ts';
-import { bodyError, escapePointer } from '../validate.ts';
+import { refusedField } from '../refusals.ts';
+import { encodePointer, escapePointer } from '../validate.ts';
 
 /** Called once, with the body or with an error. */
 type BodyReceiver = (error: ServiceError | undefined, body: Buffer) => void;
@@ -132,7 +133,7 @@ export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
   const { text, value } = parse(body);
   requireBoundedDepth(value);
   const duplicate = findDuplicateName(text);
-  if (duplicate !== undefined) throw bodyError(duplicate, 'is there more than once');
+  if (duplicate !== undefined) throw refusedField(encodePointer(duplicate), 'is there more than once');
   return value;
 }
 
@@ -243,7 +244,7 @@ const MAX_DEPTH = 100;
 /** @throws ServiceError invalid-request that names the first top-level entry which is nested too deeply. */
 export function requireBoundedDepth(body: unknown): void {
   const deep = findDeepEntry(body);
-  if (deep !== undefined) throw bodyError(deep, 'is nested too deeply');
+  if (deep !== undefined) throw refusedField(encodePointer(deep), 'is nested too deeply');
 }
 
 /** Returns the entry's JSON pointer, which is empty when the body is a list. */
