@@ -349,7 +349,7 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   '(computed)': [],
 };
 
-/** Methods that only a few files may call. */
+/** Methods that only a few files may call or pass on. */
 const METHODS: Readonly<Record<string, readonly string[]>> = {
   // Deletes what is over. A clock that is ahead ends everything, so that events/purge.ts compares clocks before.
   purge: [
@@ -464,12 +464,12 @@ function forbiddenProcessMembers({ path, processMembers }: SourceModule): readon
     });
 }
 
-function forbiddenMethods({ path, calledMethods }: SourceModule): readonly string[] {
-  return [...calledMethods]
+function forbiddenMethods({ path, readMembers }: SourceModule): readonly string[] {
+  return [...readMembers]
     .filter((method) => Object.hasOwn(METHODS, method) && !isWithin(path, METHODS[method] ?? []))
     .map((method) => {
       const places = listPlaces(METHODS[method] ?? []);
-      return `${path}: .${method}(): may be called by ${places}. Add the store to the purges of src/server/app/purges.ts`;
+      return `${path}: .${method}: may be used by ${places}. Add the store to the purges of src/server/app/purges.ts`;
     });
 }
 
@@ -528,7 +528,7 @@ describe('the source tree', () => {
       ...unusedPlaces(NODE_REACH, imports),
       ...unusedArrows(),
       ...unusedPlaces(PROCESS_MEMBERS, ({ processMembers }, name) => processMembers.has(name)),
-      ...unusedPlaces(METHODS, ({ calledMethods }, name) => calledMethods.has(name)),
+      ...unusedPlaces(METHODS, ({ readMembers }, name) => readMembers.has(name)),
     ]).toEqual([]);
   });
 

@@ -18,8 +18,8 @@ export type SourceModule = {
   readonly hasSideEffects: boolean;
   /** The used members of `process`, such as `exit` and `env`. */
   readonly processMembers: ReadonlySet<string>;
-  /** The names of the methods that it calls. */
-  readonly calledMethods: ReadonlySet<string>;
+  /** The names of the members that it reads: a method that is passed on counts like one that is called. */
+  readonly readMembers: ReadonlySet<string>;
 };
 
 /** Reads every module below the folders, by path. */
@@ -47,7 +47,7 @@ export function parseModule(path: string, source: string): SourceModule {
     hasDefaultExport: found.hasDefaultExport,
     hasSideEffects: program.body.some((statement) => SIDE_EFFECT_STATEMENTS.has(statement.type)),
     processMembers: found.processMembers,
-    calledMethods: found.calledMethods,
+    readMembers: found.readMembers,
   };
 }
 
@@ -74,7 +74,7 @@ function collect(program: Program) {
   const staticRequests: string[] = [];
   const lazyRequests: string[] = [];
   const processMembers = new Set<string>();
-  const calledMethods = new Set<string>();
+  const readMembers = new Set<string>();
   let hasUnknownImports = false;
   let hasDefaultExport = false;
   const take = (requests: string[], source: RequestNode | null | undefined): void => {
@@ -107,10 +107,9 @@ function collect(program: Program) {
       const { callee } = node;
       const isRequire = callee.type === 'Identifier' && callee.name === 'require';
       if (isRequire) take(lazyRequests, node.arguments[0]);
-      if (callee.type === 'MemberExpression' && callee.property.type === 'Identifier')
-        calledMethods.add(callee.property.name);
     },
     MemberExpression(node) {
+      if (node.property.type === 'Identifier' && !node.computed) readMembers.add(node.property.name);
       if (!isProcess(node.object)) return;
       if (node.property.type === 'Identifier' && !node.computed) processMembers.add(node.property.name);
       else if (node.property.type === 'Literal') processMembers.add(String(node.property.value));
@@ -124,7 +123,7 @@ function collect(program: Program) {
       }
     },
   }).visit(program);
-  return { staticRequests, lazyRequests, processMembers, calledMethods, hasUnknownImports, hasDefaultExport };
+  return { staticRequests, lazyRequests, processMembers, readMembers, hasUnknownImports, hasDefaultExport };
 }
 
 function isProcess(node: {
