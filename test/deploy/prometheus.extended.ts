@@ -7,9 +7,10 @@ import { createWorkerMetrics, serveMetrics } from '../../src/server/metrics/metr
 import { LOOPBACK_ALLOWED, register } from '../server/webhooks/support/hooked-service.ts';
 import { postMediaEvent, roomLife } from '../server/webhooks/support/media-webhook.ts';
 import { type Receiver, respondWith, startReceiver } from '../server/webhooks/support/receiver.ts';
-import { createDatabase, type Database } from '../support/parts/postgres.ts';
+import { createMigratedDatabase } from '../support/parts/migrated-database.ts';
+import type { Database } from '../support/parts/postgres.ts';
 import { freePort } from '../support/parts/run-part.ts';
-import { sharedLivekit, sharedPostgres } from '../support/parts/shared.ts';
+import { sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { DEPLOY, listQueries } from './support/dashboard.ts';
 import { type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
@@ -64,7 +65,7 @@ describe('the dashboard', () => {
   beforeAll(async () => {
     metricsPort = await freePort();
     const livekit = await sharedLivekit();
-    database = await createDatabase(await sharedPostgres());
+    database = await createMigratedDatabase();
     service = await startTestService({
       livekit,
       environment: {

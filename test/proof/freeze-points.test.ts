@@ -9,8 +9,8 @@ import {
   person,
 } from '../server/media-events/support/event-stage.ts';
 import { newDelivery, newWebhook } from '../server/platform/storage/webhook-records.ts';
-import { createDatabase, type Database } from '../support/parts/postgres.ts';
-import { sharedPostgres } from '../support/parts/shared.ts';
+import { createMigratedDatabase } from '../support/parts/migrated-database.ts';
+import type { Database } from '../support/parts/postgres.ts';
 
 const NOW = 1_000;
 const LEASE_END = 2_000;
@@ -20,7 +20,7 @@ let proxy: DatabaseProxy;
 let stage: EventStage;
 
 beforeAll(async () => {
-  database = await createDatabase(await sharedPostgres());
+  database = await createMigratedDatabase();
   proxy = await startDatabaseProxy(() => Number(new URL(database.url).port));
   stage = await openEventStage(proxy.through(database.url));
   await stage.store.webhooks.insert(newWebhook('hook', { ordering: 'room' }));

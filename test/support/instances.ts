@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase } from './parts/postgres.ts';
-import { sharedPostgres } from './parts/shared.ts';
+import { createMigratedDatabase } from './parts/migrated-database.ts';
 import { startTestService, type TestService } from './service.ts';
 
 /** Instances of the service and what they share. `closers` ends everything, the last one first. */
@@ -29,7 +28,7 @@ export function createInstances(): Instances {
     return path;
   };
   const database = async (): Promise<string> => {
-    const made = await createDatabase(await sharedPostgres());
+    const made = await createMigratedDatabase();
     closers.push(() => made.close());
     return made.url;
   };

@@ -12,12 +12,11 @@ import type { Event } from '../../src/contract/events.ts';
 import { startHttpServer, type TestHttpServer } from '../cli/support/http-server.ts';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
 import { startFfmpeg } from '../support/parts/ffmpeg.ts';
+import { createMigratedDatabase } from '../support/parts/migrated-database.ts';
 import '../support/parts/livekit.ts';
 import { type JoinedParticipant, join as joinRoom } from '../support/parts/participant.ts';
-import { createDatabase } from '../support/parts/postgres.ts';
 import '../support/parts/redis.ts';
 import { freePort, type RunningPart } from '../support/parts/run-part.ts';
-import { sharedPostgres } from '../support/parts/shared.ts';
 import { speechRecordings } from '../support/parts/speech-model.ts';
 import { joinCall, openConsole, openLink, openView, readView } from './support/console.ts';
 import { type Dev, startDev } from './support/dev.ts';
@@ -54,7 +53,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a lesson of a school, on %s', 
     const argv = ['--media', 'livekit', '--with', 'stt-live'];
     const settings: Record<string, string> = {};
     if (engine === 'PostgreSQL') {
-      const database = await createDatabase(await sharedPostgres());
+      const database = await createMigratedDatabase();
       closers.push(() => database.close());
       settings.DATABASE_URL = database.url;
       settings.ENCRYPTION_KEY = randomBytes(32).toString('base64');

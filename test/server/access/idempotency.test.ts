@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Webhook } from '../../../src/contract/webhooks.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
 const URL_OF_HOOK = 'https://example.org/hook';
@@ -178,7 +177,7 @@ describe('a POST with an Idempotency-Key', () => {
 describe.each(['SQLite', 'PostgreSQL'])('twenty equal POSTs at once over two instances on %s', (engine) => {
   it('are done once, and all get the one outcome or are told to wait', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'rtc-idempotency-'));
-    const database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
+    const database = engine === 'SQLite' ? undefined : await createMigratedDatabase();
     const environment = {
       DATA_DIR: dataDir,
       API_KEY: 'key',

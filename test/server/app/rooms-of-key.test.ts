@@ -10,8 +10,7 @@ import { systemClock } from '../../../src/server/platform/clock.ts';
 import recorded from '../../../src/server/platform/openapi/examples.json' with { type: 'json' };
 import { collectingLog } from '../../support/app.ts';
 import type { JsonResponse } from '../../support/http-call.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { startWorkers } from '../platform/openapi/support/scenario.ts';
 import { type Stage, startStage } from '../recordings/support/stage.ts';
 import { segment } from '../transcription/support/transcription-stage.ts';
@@ -89,7 +88,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('keys for a part of the rooms o
   beforeAll(async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'rtc-tenants-'));
     dataDirs.push(dataDir);
-    const database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
+    const database = engine === 'SQLite' ? undefined : await createMigratedDatabase();
     const { port, webhookUrl } = await chooseServicePort();
     const environment = {
       DATA_DIR: dataDir,

@@ -16,8 +16,7 @@ import { erasePerson } from '../../../src/server/erasure/erase-person.ts';
 import { systemClock } from '../../../src/server/platform/clock.ts';
 import { collectingLog } from '../../support/app.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { startTestService } from '../../support/service.ts';
 import { segment } from '../transcription/support/transcription-stage.ts';
 import { LOOPBACK_ALLOWED, register } from '../webhooks/support/hooked-service.ts';
@@ -64,7 +63,7 @@ function readText(value: unknown): string {
 }
 
 async function preparePostgres() {
-  const { url } = await createDatabase(await sharedPostgres());
+  const { url } = await createMigratedDatabase();
   const search: Search = async () => {
     const client = new Client({ connectionString: url });
     await client.connect();

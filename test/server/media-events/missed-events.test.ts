@@ -3,9 +3,8 @@ import { AccessToken } from 'livekit-server-sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EventList } from '../../../src/contract/events.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { join } from '../../support/parts/participant.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { SkippableClock } from '../../support/skippable-clock.ts';
 import { startNetwork } from '../platform/storage/network.ts';
@@ -53,7 +52,7 @@ describe('an event at the real media server', () => {
   });
 
   it('is reported once when the database was down, and /ready says since when events are missing', async () => {
-    const database = await createDatabase(await sharedPostgres());
+    const database = await createMigratedDatabase();
     cleanUps.push(database.close);
     const network = await startNetwork(new URL(database.url));
     cleanUps.push(network.close);

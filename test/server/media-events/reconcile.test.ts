@@ -13,8 +13,7 @@ import {
 } from '../../../src/server/recordings/reconcile-recordings.ts';
 import { storeToldChange } from '../../../src/server/recordings/recording-events.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import {
   type EventStage,
   joined,
@@ -753,7 +752,7 @@ describe('comparing many rooms', () => {
 
 describe('rooms that another instance is working on', () => {
   it('do not prevent the comparison of other rooms, and are compared in the next round', async () => {
-    const database = await createDatabase(await sharedPostgres());
+    const database = await createMigratedDatabase();
     const shared = await openEventStage(database.url);
     const compareShared = () =>
       reconcileRooms({ ...shared.deps, log: silent, mediaServer, missingSince, orphans }, 'differing');

@@ -3,8 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { appendEvents, appendRoomEvent, lockNamedRoom } from '../../../src/server/events/append-events.ts';
 import { learnMetadata } from '../../../src/server/events/event-payload.ts';
 import { getSession, listSessions } from '../../../src/server/sessions/session-routes.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import {
   type EventStage,
   joined,
@@ -26,7 +25,7 @@ const track = (type: string, sid: string) =>
 
 describe.each([
   { name: 'SQLite', databaseUrl: async () => undefined },
-  { name: 'PostgreSQL', databaseUrl: async () => (await createDatabase(await sharedPostgres())).url },
+  { name: 'PostgreSQL', databaseUrl: async () => (await createMigratedDatabase()).url },
 ])('the metadata of a room on $name', ({ databaseUrl }) => {
   const open = async (): Promise<EventStage> => {
     const stage = await openEventStage(await databaseUrl());

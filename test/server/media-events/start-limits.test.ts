@@ -7,8 +7,7 @@ import { reconcileRooms } from '../../../src/server/media-events/reconcile-rooms
 import { recordMediaEvents } from '../../../src/server/media-events/record-media-events.ts';
 import type { MediaEvent } from '../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import {
   type EventStage,
   joined,
@@ -36,7 +35,7 @@ describe.each(['SQLite', 'PostgreSQL'])('joins and tracks in a loop, on %s', (en
   beforeEach(async () => {
     if (engine === 'SQLite') stage = await openEventStage();
     else {
-      const database = await createDatabase(await sharedPostgres());
+      const database = await createMigratedDatabase();
       closeDatabase = database.close;
       stage = await openEventStage(database.url);
     }

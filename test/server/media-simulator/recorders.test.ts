@@ -8,6 +8,7 @@ import type { Faults } from '../../../src/server/media-simulator/settings.ts';
 import type { Egress, EgressStatus } from '../../../src/server/platform/livekit/media-server.ts';
 import { type S3, startS3 } from '../../support/parts/s3.ts';
 import { catchFailure, unique, until } from '../platform/livekit/media-server-contract.ts';
+import { manualClock } from './clocks.ts';
 import { type EmbeddedFixture, startEmbeddedFixture } from './embedded-fixture.ts';
 
 let folder: string;
@@ -247,17 +248,20 @@ describe('a faulty recorder', () => {
   });
 
   it('accepts an egress after its caller has given up', async () => {
+    const clock = manualClock();
     const slow = await startEmbeddedFixture({
+      clock,
       faults: { recorder: 'slow' },
       timings: { slowStartMs: 40_000 },
     });
     const { server, embedded } = slow;
     const room = unique();
     embedded.control.join(room, { identity: 'ada' });
-    const withShortTimeout = slow.withTimeouts({ startMs: 2_000 });
+    const withShortTimeout = slow.withTimeouts({ startMs: 500 });
     const failure = await catchFailure(withShortTimeout.startRoomComposite({ room, filepath: 'x.mp4' }));
     expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
     expect(await server.listEgress({ room })).toEqual([]);
+    await clock.advance(40_000);
     await until(async () => (await server.listEgress({ room, active: true })).length === 1);
     await slow.close();
   });

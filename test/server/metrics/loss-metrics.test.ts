@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { startTestService } from '../../support/service.ts';
 import { systemClock } from '../platform/storage/test-databases.ts';
 
@@ -39,7 +38,7 @@ it('the metrics start counters of alerts at 0, so that the first count is an inc
 });
 
 it('the metrics show the pool of a service on PostgreSQL, and none on SQLite', async () => {
-  const database = await createDatabase(await sharedPostgres());
+  const database = await createMigratedDatabase();
   const ENCRYPTION_KEY = Buffer.alloc(32, 1).toString('base64');
   const onPostgres = await startTestService({ environment: { DATABASE_URL: database.url, ENCRYPTION_KEY } });
   const { text } = await onPostgres.call('GET', '/metrics');

@@ -9,8 +9,7 @@ import { systemClock } from '../../../src/server/platform/clock.ts';
 import { ROOT_QUOTA } from '../../../src/server/platform/http/limits/key-limits.ts';
 import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import { getPlan, type PlanDeps, putPlan } from '../../../src/server/rooms/plans/plans.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { joined, mediaEvent, NOW, openEventStage } from '../media-events/support/event-stage.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -31,7 +30,7 @@ async function startRoom(
   plan: PlanSettings,
   { plannedAfter, failures = 0, isSilent = false }: RoomOptions = {},
 ) {
-  const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
+  const database = engine === 'PostgreSQL' ? await createMigratedDatabase() : undefined;
   if (database !== undefined) closers.push(() => database.close());
   const stage = await openEventStage(database?.url);
   closers.push(() => stage.close());
@@ -185,7 +184,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the times of a room on %s', (e
   });
 
   it('begin with the next comparison when whoever recorded the first join did not know the plan', async () => {
-    const database = engine === 'PostgreSQL' ? await createDatabase(await sharedPostgres()) : undefined;
+    const database = engine === 'PostgreSQL' ? await createMigratedDatabase() : undefined;
     if (database !== undefined) closers.push(() => database.close());
     const { clock, store, receive, close } = await openEventStage(database?.url);
     closers.push(close);

@@ -6,9 +6,9 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Broadcast, BroadcastStatus } from '../../../src/contract/broadcasts.ts';
 import type { Room, RoomList } from '../../../src/contract/rooms.ts';
-import { createDatabase, type Database } from '../../support/parts/postgres.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
+import type { Database } from '../../support/parts/postgres.ts';
 import { freePort } from '../../support/parts/run-part.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
 import { SkippableClock } from '../../support/skippable-clock.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
@@ -41,7 +41,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a broadcast on %s', (engine) =
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'rtc-broadcasts-'));
-    database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
+    database = engine === 'SQLite' ? undefined : await createMigratedDatabase();
     const port = await freePort();
     stage = await startStage({
       clock,

@@ -21,8 +21,7 @@ import type { Recording } from '../../../src/server/recordings/store.ts';
 import { collectingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import {
   respondEmpty,
   type Script,
@@ -57,7 +56,7 @@ async function openSqlite(): Promise<Store> {
 }
 
 async function openPostgres(): Promise<Store> {
-  const database = await createDatabase(await sharedPostgres());
+  const database = await createMigratedDatabase();
   const store = await openStore({ database: { databaseUrl: database.url }, clock, log: collectingLog([]) });
   closers.push(async () => {
     await store.close();

@@ -4,8 +4,7 @@ import type { Observation } from '../../../src/server/recordings/lifecycle.ts';
 import { applyObservation, storeToldChange } from '../../../src/server/recordings/recording-events.ts';
 import type { RecordingStores } from '../../../src/server/recordings/store.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { type EventStage, NOW, openEventStage } from '../media-events/support/event-stage.ts';
 
 /* The end of a recording and its event. The process is killed between the two. */
@@ -13,7 +12,7 @@ import { type EventStage, NOW, openEventStage } from '../media-events/support/ev
 const STAGES = {
   SQLite: async () => await openEventStage(),
   PostgreSQL: async () => {
-    const database = await createDatabase(await sharedPostgres());
+    const database = await createMigratedDatabase();
     const stage = await openEventStage(database.url);
     const close = async (): Promise<void> => {
       await stage.close();

@@ -5,9 +5,8 @@ import type { ClosedRoomList, Room } from '../../../src/contract/rooms.ts';
 import type { Token } from '../../../src/contract/tokens.ts';
 import type { EmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import { startLivekit } from '../../support/parts/livekit.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { type JoinedParticipant, join } from '../../support/parts/participant.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { SkippableClock } from '../../support/skippable-clock.ts';
 import { startStage } from '../recordings/support/stage.ts';
@@ -58,7 +57,7 @@ async function embeddedStage(environment: Readonly<Record<string, string>> = {})
 }
 
 async function postgresStage(): Promise<EmbeddedStage> {
-  const database = await createDatabase(await sharedPostgres());
+  const database = await createMigratedDatabase();
   const stage = await embeddedStage({
     DATABASE_URL: database.url,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),

@@ -6,8 +6,7 @@ import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import { blockIdentity, ensureNotBlocked, removeBlock } from '../../../src/server/rooms/blocks/blocks.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { NO_KEY_LIMITS } from '../../support/no-key-limits.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { open } from '../platform/storage/test-databases.ts';
 
 const clock = new ManualClock(Date.UTC(2026, 0, 31));
@@ -24,7 +23,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an identity that looks like a blocked o
     ['ada\u200b', 'ada\u200c'],
     ['caf\u00e9', 'cafe\u0301'],
   ])('%j: %j is refused, until the block is lifted', async (blocked, other) => {
-    const database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
+    const database = engine === 'SQLite' ? undefined : await createMigratedDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'rtc-blocks-'));
     const store = await open(
       database === undefined ? { sqlitePath: join(folder, 'rtc.sqlite') } : { databaseUrl: database.url },

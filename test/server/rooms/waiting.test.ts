@@ -83,6 +83,9 @@ async function waitAs(service: TestService, room: string, person: object = {}) {
   return { ...(await enter(token)), token };
 }
 
+/** Each comparison sends the token again to those who have not left yet, and so may two instances at the same moment. */
+const isAdmitted = ({ admissions }: { readonly admissions: readonly Admission[] }) => admissions.length > 0;
+
 type Told = { readonly event: string; readonly participant?: { readonly identity: string } };
 
 async function story(service: TestService, room: string): Promise<readonly string[]> {
@@ -118,7 +121,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a lobby on %s', (engine) => {
       200,
       { identity: 'bob', name: 'Bob Babbage', role: 'participant' },
     ]);
-    await expect.poll(() => bob.admissions).toHaveLength(1);
+    await expect.poll(() => isAdmitted(bob)).toBe(true);
     const [admission] = bob.admissions;
     const { token } = admitted.json as AdmittedPerson;
     expect(admission).toEqual({ roomId: room, token, url: bob.token.url, expiresAt: admission?.expiresAt });
@@ -188,7 +191,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a lobby on %s', (engine) => {
     await post(service, room, 'b/deny');
     const { admitted } = (await post(service, room, 'admit-all')).json as AdmittedList;
     expect(admitted.map(({ identity }) => identity)).toEqual(['a', 'c']);
-    await expect.poll(() => people.map(({ admissions }) => admissions.length)).toEqual([1, 0, 1]);
+    await expect.poll(() => people.map(isAdmitted)).toEqual([true, false, true]);
     expect((await post(service, room, 'admit-all')).json).toEqual({ admitted: [] });
   });
 });
@@ -278,7 +281,7 @@ describe('a lobby', () => {
     const expected = ['bob Bob Babbage participant', 'late Late participant'];
     await expect.poll(() => listWaiting(other, room)).toEqual(expected);
     expect((await post(other, room, 'bob/admit')).status).toBe(200);
-    await expect.poll(() => bob.admissions).toHaveLength(1);
+    await expect.poll(() => isAdmitted(bob)).toBe(true);
     expect(livekit.url).toBe(bob.admissions[0]?.url);
   });
 
@@ -291,7 +294,7 @@ describe('a lobby', () => {
     await plan(service, { lobby: true, roles: ['host', 'participant'] });
     // The comparison with the media server finds it, which an instance makes when it starts.
     await startOther();
-    await expect.poll(() => bob.admissions).toHaveLength(1);
+    await expect.poll(() => isAdmitted(bob)).toBe(true);
     expect(await story(service, room)).toEqual(['participant_waiting bob', 'participant_admitted bob']);
   });
 

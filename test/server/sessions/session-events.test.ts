@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { getSession, listSessions } from '../../../src/server/sessions/session-routes.ts';
 import { SessionTally } from '../../../src/server/sessions/sessions.sql.ts';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import {
   type EventStage,
   joined,
@@ -19,7 +18,7 @@ afterEach(async () => {
 
 const engines = [
   { name: 'SQLite', databaseUrl: async () => undefined },
-  { name: 'PostgreSQL', databaseUrl: async () => (await createDatabase(await sharedPostgres())).url },
+  { name: 'PostgreSQL', databaseUrl: async () => (await createMigratedDatabase()).url },
 ];
 
 describe.each(engines)('a session on $name', ({ databaseUrl }) => {

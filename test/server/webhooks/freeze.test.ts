@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
 import { Random } from '../../support/random.ts';
 import { createFleet, type FleetInstance } from './support/instance.ts';
 import { postMediaEvent, roomFinished } from './support/media-webhook.ts';
@@ -51,7 +50,7 @@ async function freezeWhileStoring(
 }
 
 it('an instance that is suspended while it stores events blocks no other on PostgreSQL', async () => {
-  const database = await createDatabase(await sharedPostgres());
+  const database = await createMigratedDatabase();
   const fleet = await createFleet({
     DATABASE_URL: database.url,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),

@@ -28,6 +28,8 @@ export interface PostgresOptions {
   readonly isDurable?: boolean;
   /** Variables of the server, such as those of another clock. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Where its temporary folder is made. */
+  readonly parent?: string;
 }
 
 /**
@@ -37,11 +39,12 @@ export interface PostgresOptions {
 export async function startPostgres({
   isDurable = false,
   environment = {},
+  parent = tmpdir(),
 }: PostgresOptions = {}): Promise<Postgres> {
   const programs = await findPostgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed (initdb and postgres)');
   const user = process.getuid?.() === 0 ? await findUnprivilegedUser() : undefined;
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-postgres-'));
+  const folder = await mkdtemp(join(parent, 'rtc-postgres-'));
   const password = randomBytes(16).toString('hex');
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
@@ -56,8 +59,11 @@ export async function startPostgres({
   }
 }
 
-/** Creates an empty database with a unique name in the cluster at `url`. */
-export async function createDatabase(cluster: Pick<Postgres, 'url'>, template?: Database): Promise<Database> {
+/** Creates a database with a unique name in the cluster at `url`, empty or as a copy of the template. */
+export async function createDatabase(
+  cluster: Pick<Postgres, 'url'>,
+  template?: Pick<Database, 'url'>,
+): Promise<Database> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const copied = template === undefined ? '' : ` template ${new URL(template.url).pathname.slice(1)}`;
   await runStatement(cluster.url, `create database ${name}${copied}`);

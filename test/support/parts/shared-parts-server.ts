@@ -2,17 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openStore } from '../../../src/server/app/create-store.ts';
+import { systemClock } from '../../../src/server/platform/clock.ts';
 import { startLivekit } from './livekit.ts';
-import { startPostgres } from './postgres.ts';
+import { createDatabase, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { SharedParts } from './shared.ts';
 
 type Starter<Part> = () => Promise<Part & { close(): Promise<void> }>;
 
-const starters: { readonly [Name in keyof SharedParts]: Starter<SharedParts[Name]> } = {
-  livekit: startLivekitWithRedis,
-  postgres: startPostgres,
-};
+type Starters = { readonly [Name in keyof SharedParts]: Starter<SharedParts[Name]> };
 
 export interface SharedPartsServer {
   /** The path is a secret, so that only tests of this run start parts. */
@@ -21,8 +20,15 @@ export interface SharedPartsServer {
   close(): Promise<void>;
 }
 
-/** Listens on loopback. Starts a shared part when a test first posts to `<url><name>`, and responds with its data. */
-export async function startSharedPartsServer(): Promise<SharedPartsServer> {
+/**
+ * Listens on loopback. Starts a shared part when a test first posts to `<url><name>`, and responds with its data. The parts
+ * keep their files in `folder`.
+ */
+export async function startSharedPartsServer(folder: string): Promise<SharedPartsServer> {
+  const starters: Starters = {
+    livekit: startLivekitWithRedis,
+    postgres: () => startMigratedPostgres(folder),
+  };
   const started = new Map<string, Promise<{ close(): Promise<void> }>>();
   const prefix = `/${randomBytes(16).toString('hex')}/`;
   const part = (name: string) => {
@@ -58,6 +64,22 @@ export async function startSharedPartsServer(): Promise<SharedPartsServer> {
     },
   };
 }
+
+async function startMigratedPostgres(parent: string) {
+  const cluster = await startPostgres({ parent });
+  try {
+    const migrated = await createDatabase(cluster);
+    await (
+      await openStore({ database: { databaseUrl: migrated.url }, clock: systemClock, log: SILENT })
+    ).close();
+    return { ...cluster, migrated: { url: migrated.url } };
+  } catch (cause) {
+    await cluster.close();
+    throw cause;
+  }
+}
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function startLivekitWithRedis() {
   const redis = await startRedis();

@@ -1,12 +1,12 @@
 import { inject } from 'vitest';
 import type { Livekit } from './livekit.ts';
-import type { Postgres } from './postgres.ts';
+import type { Database, Postgres } from './postgres.ts';
 import type { Redis } from './redis.ts';
 
 /** The data of the shared parts. Tests cannot close them. */
 export interface SharedParts {
   readonly livekit: Omit<Livekit, 'close'> & { readonly redis: Omit<Redis, 'close' | 'kill'> };
-  readonly postgres: Omit<Postgres, 'close'>;
+  readonly postgres: Omit<Postgres, 'close'> & { readonly migrated: Pick<Database, 'url'> };
 }
 
 declare module 'vitest' {
@@ -25,8 +25,7 @@ export function sharedLivekit(): Promise<SharedParts['livekit']> {
 }
 
 /**
- * Returns the PostgreSQL cluster of this run. The first call of any suite starts it. Create a database with
- * `createDatabase`.
+ * Returns the PostgreSQL cluster of this run. The first call of any suite starts it.
  */
 export function sharedPostgres(): Promise<SharedParts['postgres']> {
   return askFor('postgres');

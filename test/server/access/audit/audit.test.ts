@@ -8,8 +8,7 @@ import type { Scope } from '../../../../src/contract/choices.ts';
 import type { Key } from '../../../../src/contract/keys.ts';
 import type { Problem } from '../../../../src/contract/problem.ts';
 import type { Webhook } from '../../../../src/contract/webhooks.ts';
-import { createDatabase } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 import { startNetwork } from '../../platform/storage/network.ts';
 
@@ -250,7 +249,7 @@ describe('the audit log', () => {
 
 describe('the audit log of two instances on PostgreSQL', () => {
   it('has the requests of both, and those that happened while the database did not respond', async () => {
-    const database = await createDatabase(await sharedPostgres());
+    const database = await createMigratedDatabase();
     const network = await startNetwork(new URL(database.url));
     const environment = {
       API_KEY: 'key',

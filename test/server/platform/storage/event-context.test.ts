@@ -7,8 +7,7 @@ import type {
   PublishedTrack,
   RoomSession,
 } from '../../../../src/server/events/store.ts';
-import { createDatabase } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
 import { joined, mediaEvent, openEventStage } from '../../media-events/support/event-stage.ts';
 import { postgresTestDatabase, sqliteTestDatabase, type TestDatabase } from './test-databases.ts';
 import { newWebhook } from './webhook-records.ts';
@@ -118,7 +117,7 @@ describe.each([
 });
 
 it('an event of the media server takes seven statements and two round trips on PostgreSQL', async () => {
-  const database = await createDatabase(await sharedPostgres());
+  const database = await createMigratedDatabase();
   const proxy = await startCountingProxy(database.url);
   const stage = await openEventStage(proxy.through(database.url));
   try {

@@ -3,8 +3,8 @@ import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Clock } from '../../../../src/server/platform/clock.ts';
 import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
-import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
+import type { Database } from '../../../support/parts/postgres.ts';
 import { silentLog } from './test-databases.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
@@ -64,7 +64,7 @@ let database: Database;
 const opened: Store[] = [];
 
 beforeEach(async () => {
-  database = await createDatabase(await sharedPostgres());
+  database = await createMigratedDatabase();
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { NewEvent, RoomSession } from '../../../../src/server/events/store.ts';
-import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
+import type { Database } from '../../../support/parts/postgres.ts';
 import { type Network, startNetwork } from './network.ts';
 import { expectUnavailable } from './store-records.ts';
 import { open } from './test-databases.ts';
@@ -18,7 +18,7 @@ let frozen: Store;
 let other: Store;
 
 beforeEach(async () => {
-  database = await createDatabase(await sharedPostgres());
+  database = await createMigratedDatabase();
   network = await startNetwork(new URL(database.url));
   const url = new URL(network.url(database.url));
   url.searchParams.set('query_timeout', '500');

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
-import { createDatabase, type Database, startPostgres } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
+import { type Database, startPostgres } from '../../../support/parts/postgres.ts';
 import { type Network, startNetwork } from './network.ts';
 import { expectUnavailable, newRecording } from './store-records.ts';
 import { open, silentLog, systemClock } from './test-databases.ts';
@@ -21,7 +21,7 @@ describe('the loss of PostgreSQL', () => {
   let warnings: unknown[];
 
   beforeEach(async () => {
-    database = await createDatabase(await sharedPostgres());
+    database = await createMigratedDatabase();
     admin = new Client({ connectionString: database.url });
     await admin.connect();
     locker = new Client({ connectionString: database.url, application_name: 'locker' });
@@ -130,7 +130,7 @@ describe('a network between us and PostgreSQL', () => {
   let network: Network;
 
   beforeEach(async () => {
-    database = await createDatabase(await sharedPostgres());
+    database = await createMigratedDatabase();
     network = await startNetwork(new URL(database.url));
   });
   afterEach(async () => {

@@ -6,8 +6,7 @@ import { openStore, type StoreOptions } from '../../../../src/server/app/create-
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Clock } from '../../../../src/server/platform/clock.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
-import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
 
 /** The database of one test. */
 export interface TestDatabase {
@@ -37,20 +36,8 @@ export async function sqliteTestDatabase(): Promise<TestDatabase> {
   return testDatabaseOn({ sqlitePath: join(folder, 'store.sqlite') }, () => rm(folder, { recursive: true }));
 }
 
-let migrated: Promise<Database> | undefined;
-
-/**
- * Makes a database with the current tables and closes it. Each test copies it, because the migrations take half a second.
- */
-async function migrate(): Promise<Database> {
-  const database = await createDatabase(await sharedPostgres());
-  await (await open({ databaseUrl: database.url })).close();
-  return database;
-}
-
 export async function postgresTestDatabase(): Promise<TestDatabase> {
-  migrated ??= migrate();
-  const database = await createDatabase(await sharedPostgres(), await migrated);
+  const database = await createMigratedDatabase();
   return testDatabaseOn({ databaseUrl: database.url }, () => database.close());
 }
 

@@ -7,8 +7,7 @@ import { MIGRATIONS } from '../../../../src/server/schema/migrations.ts';
 import type { Connection } from '../../../../src/server/schema/tables.ts';
 import { RESETTLED_MS } from '../../../../src/server/usage/store.ts';
 import { createUsageStore } from '../../../../src/server/usage/usage.sql.ts';
-import { createDatabase } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
 import { silentLog, systemClock } from './test-databases.ts';
 
 /*
@@ -32,7 +31,7 @@ describe('usage on PostgreSQL, between two statements of another instance,', () 
   };
 
   async function stage() {
-    const database = await createDatabase(await sharedPostgres());
+    const database = await createMigratedDatabase();
     const options = { url: database.url, clock: systemClock, log: silentLog, migrations: MIGRATIONS };
     const engine = await openPostgres(options);
     onTestFinished(async () => {
