@@ -73,7 +73,7 @@ describe('the pages at their first load', () => {
     await page.evaluate(
       'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
     );
-    // What is loaded later, such as the code of the call behind the lobby, does not count.
+    // What is loaded later, such as the code of the call behind the pre-join page, does not count.
     const later = new Set(await page.evaluate<readonly string[]>(LATER));
     const first = (await Promise.all([...bodies])).filter(([loaded]) => !later.has(loaded));
     const gzippedBytes = first.reduce((sum, [, bytes]) => sum + bytes, 0);

@@ -10,8 +10,8 @@ import { useEffect, useRef, useState } from 'react';
 import { plural } from '../../contract/amounts.ts';
 import { CallConnection, type CallState } from './connection.ts';
 import { Controls } from './controls.tsx';
-import type { Choices } from './lobby.tsx';
 import { hasRaisedHand, SHOWN_EVENTS, showName } from './people.tsx';
+import type { Choices } from './pre-join.tsx';
 import type { Invitation } from './session.ts';
 import { SidePanel, useMessages, useSidePanel } from './side-panel.tsx';
 import { Stage } from './stage.tsx';
@@ -24,7 +24,7 @@ type Props = {
   readonly onEnd: (notice: Notice) => void;
 };
 
-/** The call: loaded after the lobby is shown. */
+/** The call: loaded after the pre-join page is shown. */
 export function Call({ invitation, choices, onEnd }: Props) {
   const [state, setState] = useState<CallState>({ kind: 'connecting' });
   const [error, setError] = useState<string>();

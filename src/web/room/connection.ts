@@ -9,7 +9,7 @@ import {
   type TrackPublication,
 } from 'livekit-client';
 import { readClosing } from '../../contract/read-service-data.ts';
-import type { Choices, Device } from './lobby.tsx';
+import type { Choices, Device } from './pre-join.tsx';
 import {
   type Invitation,
   keepInvitation,

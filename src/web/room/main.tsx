@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import '../shared.css';
 import './room.css';
-import { type Choices, forgetChoices, keepChoices, Lobby, readChoices } from './lobby.tsx';
+import { type Choices, forgetChoices, keepChoices, PreJoin, readChoices } from './pre-join.tsx';
 import {
   forgetInvitation,
   type Invitation,
@@ -14,12 +14,12 @@ import {
 } from './session.ts';
 import { BROKEN_LINK, DENIED, describeRefusal, type Notice } from './words.ts';
 
-/** The code of the call is loaded while the lobby is shown. */
+/** The code of the call is loaded while the pre-join page is shown. */
 const loadCall = () => import('./call.tsx');
 const loadWaiting = () => import('./waiting.tsx');
 
 type View =
-  | { readonly kind: 'lobby'; readonly invitation: Invitation }
+  | { readonly kind: 'pre-join'; readonly invitation: Invitation }
   | {
       readonly kind: 'call';
       readonly invitation: Invitation;
@@ -51,7 +51,7 @@ async function takePlace(): Promise<View> {
     document.title = `${seat.room} · rtc`;
     const choices = readChoices(seat);
     if (choices !== undefined) return await openCall(seat, choices);
-    return { kind: 'lobby', invitation: seat };
+    return { kind: 'pre-join', invitation: seat };
   } catch (error) {
     return { kind: 'notice', notice: describeRefusal(error) };
   }
@@ -69,9 +69,9 @@ async function openCall(invitation: Invitation, choices: Choices): Promise<View>
 
 function Page({ first }: { readonly first: View }) {
   const [view, setView] = useState(first);
-  // The code of the call comes while the lobby is looked at: after it was painted, so that it is not later for that.
+  // The code of the call comes while the pre-join page is looked at: after it was painted, so that it is not later for that.
   useEffect(() => {
-    if (view.kind === 'lobby') requestAnimationFrame(() => setTimeout(loadCall));
+    if (view.kind === 'pre-join') requestAnimationFrame(() => setTimeout(loadCall));
   }, [view.kind]);
   const end = useCallback((notice: Notice) => {
     forgetChoices();
@@ -97,7 +97,10 @@ function Page({ first }: { readonly first: View }) {
   if (view.kind === 'waiting') return <view.Waiting {...view} onAdmitted={enter} onEnd={end} />;
   const { invitation } = view;
   return (
-    <Lobby invitation={invitation} onJoin={async (name, choices) => await join(invitation, name, choices)} />
+    <PreJoin
+      invitation={invitation}
+      onJoin={async (name, choices) => await join(invitation, name, choices)}
+    />
   );
 }
 

@@ -18,7 +18,7 @@ export function openConsole(service: Service, options: readonly string[] = []): 
   return openLink(['console', '--print', ...options], makeEnvironment(service));
 }
 
-/** Joins from the lobby of a room's page. */
+/** Joins from the pre-join page of a room. */
 export async function joinCall(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Join', exact: true }).click();
   await page.getByRole('button', { name: 'Leave' }).waitFor();

@@ -33,7 +33,7 @@ type Props = {
   readonly onJoin: (name: string, choices: Choices) => Promise<void>;
 };
 
-export function Lobby({ invitation, onJoin }: Props) {
+export function PreJoin({ invitation, onJoin }: Props) {
   const { room, role, name: invitedName } = invitation;
   const [name, setName] = useState(invitedName);
   const [isJoining, setJoining] = useState(false);
@@ -51,7 +51,7 @@ export function Lobby({ invitation, onJoin }: Props) {
     void onJoin(name, { microphone, camera });
   };
   return (
-    <main className="lobby">
+    <main className="pre-join">
       {role !== 'viewer' && (
         <div className="preview">
           <Picture {...picture} isOn={camera.isOn} name={name} />
