@@ -21,13 +21,19 @@ import { fastClock } from '../media-simulator/clocks.ts';
 const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 const clock = fastClock(10);
 
+/** A recorder joins the room two real seconds after its start, so that the service stops it before, on a busy machine too. */
+const JOIN_MS = 20_000;
+
 let embedded: EmbeddedMediaServer;
 let media: MediaServer;
 let lossy: Awaited<ReturnType<typeof startLossyProxy>>;
 let service: TestService;
 
 beforeEach(async () => {
-  embedded = await startEmbeddedMediaServer({ host: '127.0.0.1', port: 0, ...KEYS, clock, ids: systemIds });
+  embedded = await startEmbeddedMediaServer({
+    ...{ host: '127.0.0.1', port: 0, ...KEYS, clock, ids: systemIds },
+    timings: { recorderJoinMs: JOIN_MS },
+  });
   media = createLivekitMediaServer({ url: embedded.url, ...KEYS });
   lossy = await startLossyProxy(embedded.url, 'StartRoomCompositeEgress');
   service = await startTestService({ clock, livekit: { url: lossy.url, ...KEYS } });
@@ -128,8 +134,7 @@ describe('a room that is deleted while its recorder starts', () => {
     expect((await direct.call('DELETE', `/v1/rooms/${room}`)).status).toBe(204);
     expect((await recordingOf(room))?.status).not.toBe('recording');
     await expect.poll(() => hasEnded(room), { timeout: 60_000, interval: 20 }).toBe(true);
-    // Longer than a recorder takes to join.
-    await clock.sleep(5_000);
+    await clock.sleep(JOIN_MS);
     expect(await media.listRooms([room])).toEqual([]);
     // The room is free for another call and its recording.
     await openRoom();
@@ -149,7 +154,7 @@ describe('a room that is deleted while its recorder starts', () => {
     });
     expect((await start).status).toBeGreaterThanOrEqual(400);
     await expect.poll(() => hasEnded(room), { timeout: 60_000, interval: 20 }).toBe(true);
-    await clock.sleep(5_000);
+    await clock.sleep(JOIN_MS);
     expect(await media.listRooms([room])).toEqual([]);
   });
 });
