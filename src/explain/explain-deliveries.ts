@@ -156,45 +156,29 @@ const SLOW = /^(no response|the response did not end) (within|in time)/;
 
 /** Returns the step after which the next attempt succeeds, by the error of the last one. */
 export function mend(webhookId: string, { statusCode, error }: Attempt) {
-  const test = `rtc webhooks test ${webhookId}`;
-  if (error !== null && SLOW.test(error)) {
-    return {
-      text: 'let the receiver end its response within 10 s and do long work afterwards, then test it',
-      command: test,
-    };
-  }
-  if (statusCode === null && error !== null && /\bTLS\b/.test(error)) {
-    return {
-      text: "correct the receiver's certificate, or the scheme of its address, then test it",
-      command: test,
-    };
-  }
-  if (statusCode === null && error !== null && /delivery|ENCRYPTION_KEY/.test(error)) {
-    return {
-      text: 'mend the service: its log has more about this delivery, then test the webhook',
-      command: test,
-    };
+  const test = (text: string) => ({ text, command: `rtc webhooks test ${webhookId}` });
+  const move = (text: string) => ({ text, command: `rtc webhooks update ${webhookId} URL` });
+  const said = error ?? '';
+  if (SLOW.test(said)) {
+    return test('let the receiver end its response within 10 s and do long work afterwards, then test it');
   }
   if (statusCode === null) {
-    return { text: 'start the receiver, or correct its address, then test it', command: test };
+    if (/\bTLS\b/.test(said)) {
+      return test("correct the receiver's certificate, or the scheme of its address, then test it");
+    }
+    if (/delivery|ENCRYPTION_KEY/.test(said)) {
+      return test('mend the service: its log has more about this delivery, then test the webhook');
+    }
+    return test('start the receiver, or correct its address, then test it');
   }
   if (statusCode === 401 || statusCode === 403) {
-    return {
-      text: 'the receiver refuses the signature: give it the current secret, then test it',
-      command: test,
-    };
+    return test('the receiver refuses the signature: give it the current secret, then test it');
   }
   if (isRedirect(statusCode)) {
-    return {
-      text: 'redirects are not followed: register the address that they lead to',
-      command: `rtc webhooks update ${webhookId} URL`,
-    };
+    return move('redirects are not followed: register the address that they lead to');
   }
   if (statusCode === 404 || statusCode === 410 || statusCode === 405) {
-    return {
-      text: 'nothing accepts POSTs at this path: correct the address',
-      command: `rtc webhooks update ${webhookId} URL`,
-    };
+    return move('nothing accepts POSTs at this path: correct the address');
   }
-  return { text: "check the receiver's log, correct the error, then test it", command: test };
+  return test("check the receiver's log, correct the error, then test it");
 }
