@@ -1,6 +1,6 @@
 /*
- * What `rtc-service/contract` publishes: shapes, names and limits of the HTTP API, of events and of signatures. What only the
- * parts of this package share is left out: paging, amounts, hints, and the like.
+ * `rtc-service/contract` publishes shapes, names and limits of the HTTP API, of events and of signatures. Left out is what only
+ * the parts of this package share: paging, amounts, hints, and the like.
  */
 export * from './audit.ts';
 export * from './blocks.ts';

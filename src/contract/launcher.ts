@@ -3,7 +3,7 @@ import type { Hint } from './hint.ts';
 import type { RoomClosing } from './plans.ts';
 
 /*
- * What the command line gives the server's parts and gets from them. The command line does not import the server: the
+ * Types of what the command line gives the server's parts and gets from them. The command line does not import the server: the
  * launcher, which the compiler does not check, brings both together. So both take their types from here.
  */
 

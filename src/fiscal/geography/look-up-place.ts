@@ -49,7 +49,7 @@ export const MISSING_PLACE = -4;
 export const UNKNOWN_PROVINCE = -3;
 
 /**
- * What {@link lookUpPlace} found last: the slot, whether a code was given, and the place that had ended, if it found the
+ * The last result of {@link lookUpPlace}: the slot, whether a code was given, and the place that had ended, if it found the
  * successor of one; otherwise -1. There is one such object, so that a look-up costs none.
  */
 export const lastLookUp = { slot: -1, isCode: false, ended: -1 };
