@@ -111,30 +111,8 @@ function problemErrors(
 }
 
 function schemaErrors(document: OpenApi, schema: object, value: unknown): readonly string[] {
-  const [isValid, errors] = Schema.Errors(withComponents(document, schema), value);
+  const [isValid, errors] = Schema.Errors({ ...schema, components: document.components }, value);
   return isValid ? [] : errors.map((error) => `${error.instancePath || 'the response'} ${error.message}`);
-}
-
-const complete = new WeakMap<object, object>();
-
-/** Adds the components that a schema refers to. With all of them, TypeBox takes longer to resolve a reference than to check. */
-function withComponents({ components }: OpenApi, schema: object): object {
-  const known = complete.get(schema);
-  if (known !== undefined) return known;
-  const all = components.schemas as Readonly<Record<string, object>>;
-  const names = new Set<string>();
-  const collect = (part: object | undefined): void => {
-    for (const [, name = ''] of JSON.stringify(part ?? {}).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      if (names.has(name)) continue;
-      names.add(name);
-      collect(all[name]);
-    }
-  };
-  collect(schema);
-  const schemas = Object.fromEntries([...names].map((name) => [name, all[name]]));
-  const found = { ...schema, components: { schemas } };
-  complete.set(schema, found);
-  return found;
 }
 
 /** Returns the target of a `$ref`, or the value itself. */

@@ -109,9 +109,10 @@ function collect(program: Program) {
       if (isRequire) take(lazyRequests, node.arguments[0]);
     },
     MemberExpression(node) {
-      if (node.property.type === 'Identifier' && !node.computed) readMembers.add(node.property.name);
+      const named = node.property.type === 'Identifier' && !node.computed ? node.property.name : undefined;
+      if (named !== undefined) readMembers.add(named);
       if (!isProcess(node.object)) return;
-      if (node.property.type === 'Identifier' && !node.computed) processMembers.add(node.property.name);
+      if (named !== undefined) processMembers.add(named);
       else if (node.property.type === 'Literal') processMembers.add(String(node.property.value));
       else processMembers.add('(computed)');
     },

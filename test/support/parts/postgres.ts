@@ -28,7 +28,7 @@ export interface PostgresOptions {
   readonly isDurable?: boolean;
   /** Variables of the server, such as those of another clock. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where its temporary folder is made. */
+  /** The folder for its temporary folder; that of the system by default. */
   readonly parent?: string;
 }
 

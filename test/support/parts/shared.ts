@@ -24,9 +24,7 @@ export function sharedLivekit(): Promise<SharedParts['livekit']> {
   return askFor('livekit');
 }
 
-/**
- * Returns the PostgreSQL cluster of this run. The first call of any suite starts it.
- */
+/** Returns the PostgreSQL cluster of this run. The first call of any suite starts it. */
 export function sharedPostgres(): Promise<SharedParts['postgres']> {
   return askFor('postgres');
 }
