@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/server/platform/clock.ts';
 import { createFleet } from '../../../test/server/webhooks/support/instance.ts';
 import { type JoinedParticipant, join as joinRoom } from '../../../test/support/parts/participant.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
+import { silentLog } from '../../../test/support/silent-log.ts';
 import { type ExperimentContext, makeFolder } from '../../experiment.ts';
 import { exactly, type Figures, observed } from '../../figures.ts';
 import { startEmbeddedMedia } from '../../support/embedded-media.ts';
@@ -87,7 +88,7 @@ async function lookAtConsole(context: ExperimentContext, { writers, judgement, t
   const fleet = cleanUp(await createFleet(environment));
   const { url } = await fleet.start({ PORT: `${port}` });
   const database = { sqlitePath: join(dataDir, 'rtc.sqlite') };
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const log = silentLog;
   const store = await openStore({ database, clock: systemClock, log });
   cleanUp(() => store.close());
   const service = { url, ...fleet.keys };

@@ -6,12 +6,8 @@ import { MAX_DELIVERIES_PER_COMMIT } from '../../../src/server/events/plan-deliv
 import { systemIds } from '../../../src/server/platform/clock.ts';
 import { DELIVERY_LEASE_MS, NO_DISPATCHER } from '../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../../../src/server/webhooks/store.ts';
-import {
-  silentLog,
-  sqliteTestDatabase,
-  systemClock,
-  type TestDatabase,
-} from '../platform/storage/test-databases.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { sqliteTestDatabase, systemClock, type TestDatabase } from '../platform/storage/test-databases.ts';
 import { newWebhook } from '../platform/storage/webhook-records.ts';
 
 const WEBHOOKS = 2 * MAX_DELIVERIES_PER_COMMIT + 500;

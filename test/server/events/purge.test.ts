@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { QUIET_MS, startPurge } from '../../../src/server/events/purge.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { letPass } from '../webhooks/dispatcher/support/let-pass.ts';
 import { openStage } from '../webhooks/dispatcher/support/stage.ts';
 
@@ -49,7 +50,7 @@ describe('an event whose retention has ended', () => {
       store: { ...stage.store, clock },
       ...{ clock, machineClock: clock, isOtherMachineAsked: false },
       mediaClock: { readDifference: () => undefined },
-      log: { debug() {}, info() {}, warn() {}, error() {} },
+      log: silentLog,
       purges: {
         deliveries: ({ now, limit }) => stage.store.deliveries.purge(now - DAY_MS, limit),
         events: ({ now, limit }) => stage.store.events.purge(now - 2 * DAY_MS, limit),

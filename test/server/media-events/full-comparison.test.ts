@@ -8,9 +8,8 @@ import {
 } from '../../../src/server/media-events/reconciler.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { type EventStage, mediaEvent, openEventStage } from './support/event-stage.ts';
-
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let stage: EventStage;
 /** The instances that asked for all rooms, in order. */
@@ -45,7 +44,7 @@ function start(instanceId: string, overrides: Partial<ReconcilerDeps> = {}): Rec
     ...stage.deps,
     instanceId,
     mediaServer,
-    log: silent,
+    log: silentLog,
     recordingFiles: {} as RecordingFiles,
     onCompared: () => void compared.push(instanceId),
     ...overrides,

@@ -14,6 +14,7 @@ import {
 import { storeToldChange } from '../../../src/server/recordings/recording-events.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import {
   type EventStage,
   joined,
@@ -114,9 +115,8 @@ const mediaServer = {
   },
 } as Partial<MediaServer> as MediaServer;
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const compare = (extent: Extent = 'differing') =>
-  reconcileRooms({ ...stage.deps, log: silent, mediaServer, missingSince, orphans }, extent);
+  reconcileRooms({ ...stage.deps, log: silentLog, mediaServer, missingSince, orphans }, extent);
 
 const open = (name: string, sid: string, people: readonly Participant[] = [], openedAt = OPENED_AT) =>
   world.rooms.set(name, { sid, people, openedAt });
@@ -520,7 +520,7 @@ describe('a room that the media server does not list after the loss of its Redis
     };
     const slow = { ...mediaServer, listRooms };
     await reconcileRooms(
-      { ...stage.deps, log: silent, mediaServer: slow, missingSince, orphans },
+      { ...stage.deps, log: silentLog, mediaServer: slow, missingSince, orphans },
       'differing',
     );
     expect(await stage.summary()).toHaveLength(count);
@@ -558,7 +558,7 @@ describe('a crowd of which the media server lists nobody any more', () => {
     };
     const deps = { ...stage.deps, mediaServer: { ...mediaServer, ...changed }, missingSince, orphans };
     stage.clock.advance(60_000);
-    await reconcileRooms({ ...deps, log: silent }, 'differing');
+    await reconcileRooms({ ...deps, log: silentLog }, 'differing');
     const left = (await stage.summary()).filter((line) => line.startsWith('participant_left'));
     return { asked: asked.length, left: left.length };
   };
@@ -596,7 +596,7 @@ it('a comparison ends a hundred rooms with as many statements as two', async () 
     for (const name of names) world.rooms.delete(name);
     missingSince.countAtOnce();
     const deps = { ...stage.deps, store: { ...store, transaction } };
-    await reconcileRooms({ ...deps, log: silent, mediaServer, missingSince, orphans }, 'all');
+    await reconcileRooms({ ...deps, log: silentLog, mediaServer, missingSince, orphans }, 'all');
     expect(await stage.store.presence.listOpenRooms()).toEqual([]);
     return statements;
   };
@@ -613,7 +613,9 @@ it('a comparison handles four hundred rooms with participants in one transaction
     return store.transaction(work);
   };
   const deps = { ...stage.deps, store: { ...store, transaction } };
-  expect(await reconcileRooms({ ...deps, log: silent, mediaServer, missingSince, orphans }, 'all')).toBe(400);
+  expect(await reconcileRooms({ ...deps, log: silentLog, mediaServer, missingSince, orphans }, 'all')).toBe(
+    400,
+  );
   expect(transactions).toBe(1);
 });
 
@@ -755,7 +757,7 @@ describe('rooms that another instance is working on', () => {
     const database = await createMigratedDatabase();
     const shared = await openEventStage(database.url);
     const compareShared = () =>
-      reconcileRooms({ ...shared.deps, log: silent, mediaServer, missingSince, orphans }, 'differing');
+      reconcileRooms({ ...shared.deps, log: silentLog, mediaServer, missingSince, orphans }, 'differing');
     const ended = async () => (await shared.storedEvents()).filter(({ event }) => event === 'room_finished');
     try {
       await shared.receive(mediaEvent('room_started'), mediaEvent('room_started', { sid: 'RM_2' }));
@@ -793,7 +795,7 @@ describe('recordings whose end was missed', () => {
     reconcileRecordings({
       ...stage.deps,
       mediaServer,
-      log: silent,
+      log: silentLog,
       recordingFiles: NO_FILES,
       storeTold: (end) => storeToldChange(stage.deps, end),
     });

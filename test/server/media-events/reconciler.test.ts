@@ -8,6 +8,7 @@ import {
 } from '../../../src/server/media-events/reconciler.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { type EventStage, mediaEvent, NOW, openEventStage } from './support/event-stage.ts';
 
 let stage: EventStage;
@@ -17,8 +18,6 @@ let looks: number;
 /** The media server's response to a list of rooms. */
 let list: () => Promise<readonly Room[]>;
 const running: Reconciler[] = [];
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
 beforeEach(async () => {
   stage = await openEventStage();
   lists = 0;
@@ -49,7 +48,7 @@ const start = (instanceId: string, parts: Partial<ReconcilerDeps> = {}) => {
     ...stage.deps,
     instanceId,
     mediaServer,
-    log: silent,
+    log: silentLog,
     recordingFiles: {} as RecordingFiles,
     ...parts,
   });
@@ -176,7 +175,7 @@ describe('the reconciler', () => {
   it('stops its round when another instance has taken the lease, and logs no error', async () => {
     const warnings: unknown[] = [];
     list = async () => [OPEN_ROOM];
-    start('first', { log: { ...silent, warn: (fields) => void warnings.push(fields) } });
+    start('first', { log: { ...silentLog, warn: (fields) => void warnings.push(fields) } });
     await settle();
     list = () => new Promise(() => {});
     stage.clock.advance(30_000);

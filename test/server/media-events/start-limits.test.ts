@@ -8,6 +8,7 @@ import { recordMediaEvents } from '../../../src/server/media-events/record-media
 import type { MediaEvent } from '../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import {
   type EventStage,
   joined,
@@ -69,7 +70,7 @@ describe.each(['SQLite', 'PostgreSQL'])('joins and tracks in a loop, on %s', (en
       isRoomServed: async () => true,
       isParticipantServed: async () => true,
     } as Partial<MediaServer> as MediaServer;
-    const log = { debug() {}, info() {}, warn() {}, error() {} };
+    const log = silentLog;
     const found = { missingSince: new MissingSince(), orphans: new OrphanedRooms() };
     return reconcileRooms({ ...stage.deps, log, mediaServer, ...found }, 'all');
   };

@@ -5,6 +5,7 @@ import { startHeartbeat } from '../../../src/server/transcription/speech-workers
 import type { TranscriptionStores } from '../../../src/server/transcription/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freePort } from '../../support/parts/run-part.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -48,7 +49,7 @@ describe('the port of a speech worker', () => {
       retire: async () => {},
     } as Partial<TranscriptionStores['transcriptions']> as TranscriptionStores['transcriptions'];
     const heartbeat = await startHeartbeat({
-      ...{ store: { transcriptions }, clock, log: { debug() {}, info() {}, warn() {}, error() {} } },
+      ...{ store: { transcriptions }, clock, log: silentLog },
       ...{ kind: 'stt-live', workerId: 'w', languages: () => [], failedModels: () => [] },
     });
     cleanUps.push(heartbeat.close);

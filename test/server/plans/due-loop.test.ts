@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { startDueLoop } from '../../../src/server/plans/due-loop.ts';
 import { ChangeHub } from '../../../src/server/platform/storage/changes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { letPass } from '../webhooks/dispatcher/support/let-pass.ts';
 
 it('leaves a row to other instances when it could not act on it, until its claim has ended', async () => {
@@ -16,9 +17,8 @@ it('leaves a row to other instances when it could not act on it, until its claim
     renew: async () => {},
     nextDueAt: async () => ends.at(-1),
   };
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const loop = startDueLoop<string>({
-    ...{ clock, log: silent, changes: new ChangeHub(), topic: 'plannedRooms', rows, atOnce: 1 },
+    ...{ clock, log: silentLog, changes: new ChangeHub(), topic: 'plannedRooms', rows, atOnce: 1 },
     failureMessage: 'failed',
     act: async () => {
       throw new Error('the media server refuses us');

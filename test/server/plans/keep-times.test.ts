@@ -10,6 +10,7 @@ import { ROOT_QUOTA } from '../../../src/server/platform/http/limits/key-limits.
 import { ROOT_CALLER } from '../../../src/server/platform/http/route.ts';
 import { getPlan, type PlanDeps, putPlan } from '../../../src/server/rooms/plans/plans.ts';
 import { createMigratedDatabase } from '../../support/parts/migrated-database.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { joined, mediaEvent, NOW, openEventStage } from '../media-events/support/event-stage.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -56,7 +57,7 @@ async function startRoom(
       acts.push(`warned at ${(clock.now() - NOW) / 1000}`);
     },
   };
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const log = silentLog;
   const closeRoom = async (name: string) => {
     acts.push(`closed ${name} at ${(clock.now() - NOW) / 1000}`);
   };

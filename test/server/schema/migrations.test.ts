@@ -11,7 +11,8 @@ import { openSqlite } from '../../../src/server/platform/storage/sqlite/engine.t
 import { MIGRATIONS } from '../../../src/server/schema/migrations.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
-import { silentLog, systemClock } from '../platform/storage/test-databases.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { systemClock } from '../platform/storage/test-databases.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

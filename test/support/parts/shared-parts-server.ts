@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { openStore } from '../../../src/server/app/create-store.ts';
 import { systemClock } from '../../../src/server/platform/clock.ts';
+import { silentLog } from '../silent-log.ts';
 import { startLivekit } from './livekit.ts';
 import { createDatabase, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
@@ -70,7 +71,7 @@ async function startMigratedPostgres(parent: string) {
   try {
     const migrated = await createDatabase(cluster);
     await (
-      await openStore({ database: { databaseUrl: migrated.url }, clock: systemClock, log: SILENT })
+      await openStore({ database: { databaseUrl: migrated.url }, clock: systemClock, log: silentLog })
     ).close();
     return { ...cluster, migrated: { url: migrated.url } };
   } catch (cause) {
@@ -78,8 +79,6 @@ async function startMigratedPostgres(parent: string) {
     throw cause;
   }
 }
-
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function startLivekitWithRedis() {
   const redis = await startRedis();

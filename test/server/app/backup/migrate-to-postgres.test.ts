@@ -9,7 +9,8 @@ import { addFunctions } from '../../../../src/server/platform/storage/sqlite/eng
 import { rtcProcess } from '../../../cli/support/process.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import { open, silentLog, systemClock } from '../../platform/storage/test-databases.ts';
+import { silentLog } from '../../../support/silent-log.ts';
+import { open, systemClock } from '../../platform/storage/test-databases.ts';
 
 describe('a migration from SQLite to PostgreSQL', () => {
   let dataDir: string;

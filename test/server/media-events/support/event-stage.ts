@@ -20,6 +20,7 @@ import { createFindPlan, listSubjects } from '../../../../src/server/rooms/plans
 import type { RoomKey } from '../../../../src/server/rooms/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 
 export const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
 
@@ -63,7 +64,7 @@ export type EventStage = {
 /** Opens a store on SQLite, or on the PostgreSQL of `databaseUrl`. */
 export async function openEventStage(databaseUrl?: string): Promise<EventStage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-told-'));
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const log = silentLog;
   const database = databaseUrl === undefined ? { sqlitePath: join(folder, 'store.sqlite') } : { databaseUrl };
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '../../../../src/server/app/create-store.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 
 /*
  * An instance of the store in its own process: `node claim-process.ts FILE NAME`. It opens the store, prints "ready" and
@@ -11,7 +12,7 @@ const [sqlitePath = '', name = ''] = process.argv.slice(2);
 const store = await openStore({
   database: { sqlitePath },
   clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: (ms) => delay(ms) },
-  log: { debug() {}, info() {}, warn() {}, error() {} },
+  log: silentLog,
 });
 process.stdout.write('ready\n');
 

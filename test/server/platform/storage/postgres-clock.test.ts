@@ -5,7 +5,7 @@ import type { Clock } from '../../../../src/server/platform/clock.ts';
 import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
 import type { Database } from '../../../support/parts/postgres.ts';
-import { silentLog } from './test-databases.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
 /** Longer than the lease of a delivery. */

@@ -6,9 +6,10 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
 import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
 import { type Database, startPostgres } from '../../../support/parts/postgres.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 import { type Network, startNetwork } from './network.ts';
 import { expectUnavailable, newRecording } from './store-records.ts';
-import { open, silentLog, systemClock } from './test-databases.ts';
+import { open, systemClock } from './test-databases.ts';
 
 /* An 'error' event without a listener ends the run. vitest counts it as a failure of these tests. */
 

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 import { expectUnavailable, newRecording } from './store-records.ts';
-import { silentLog } from './test-databases.ts';
 
 describe('a SQLite database whose files are taken away while it is open', () => {
   let parent: string;

@@ -7,9 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 import { type Claimer, startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-records.ts';
-import { open, silentLog } from './test-databases.ts';
+import { open } from './test-databases.ts';
 
 const RETRYABLE = { retryable: true } as const;
 

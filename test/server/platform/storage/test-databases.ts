@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, type StoreOptions } from '../../../../src/server/app/create-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Clock } from '../../../../src/server/platform/clock.ts';
-import type { Log } from '../../../../src/server/platform/log.ts';
 import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 
 /** The database of one test. */
 export interface TestDatabase {
@@ -24,8 +24,6 @@ export const systemClock: Clock = {
     await delay(ms, undefined, { signal });
   },
 };
-
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function open(database: StoreOptions['database']): Promise<Store> {
   return openStore({ database, clock: systemClock, log: silentLog });

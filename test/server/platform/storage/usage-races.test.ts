@@ -8,7 +8,8 @@ import type { Connection } from '../../../../src/server/schema/tables.ts';
 import { RESETTLED_MS } from '../../../../src/server/usage/store.ts';
 import { createUsageStore } from '../../../../src/server/usage/usage.sql.ts';
 import { createMigratedDatabase } from '../../../support/parts/migrated-database.ts';
-import { silentLog, systemClock } from './test-databases.ts';
+import { silentLog } from '../../../support/silent-log.ts';
+import { systemClock } from './test-databases.ts';
 
 /*
  * With SQLite one transaction follows another. With PostgreSQL another instance may act between two statements, which these

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { openStore } from '../../../../src/server/app/create-store.ts';
 import { systemClock } from '../../../../src/server/platform/clock.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 
 /** Does what five and a half minutes of retries do: every delivery that waits for a retry fails. */
 export async function failPending(dataDir: string): Promise<number> {
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const log = silentLog;
   const database = { sqlitePath: join(dataDir, 'rtc.sqlite') };
   const store = await openStore({ database, clock: systemClock, log });
   try {
